@@ -29,6 +29,15 @@ export interface Work extends BulkProgress {
   stop(): void;
 }
 
+/** Results to show, one after the other. */
+interface Waiting {
+  readonly results: BulkResults;
+  /** Those of a long one wait until somebody asks for them: by then the person does something else. */
+  readonly isAsked: boolean;
+  /** They were read. */
+  readonly closed: () => void;
+}
+
 export type Bulks = ReturnType<typeof createBulks>;
 
 export interface BulkDeps {
@@ -42,10 +51,7 @@ export interface BulkDeps {
 export function createBulks({ alertGroups, groupList, session, toasts, i18n }: BulkDeps) {
   const { t } = i18n;
   let works = $state.raw<readonly ReturnType<typeof createWork>[]>([]);
-  /** Results to show, one after the other, each with what is done once they were read. */
-  let waiting = $state.raw<readonly { readonly results: BulkResults; readonly closed: () => void }[]>([]);
-  /** Those of a long one wait until somebody asks for them: by then the person does something else. */
-  let isShowing = $state.raw(false);
+  let waiting = $state.raw<readonly Waiting[]>([]);
   /** Counts who was signed in: what somebody else began says nothing to the next. */
   let person = 0;
 
@@ -109,8 +115,7 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
         sayDone();
         read();
       };
-      waiting = [...waiting, { results: { ...outcome, ownerOf }, closed }];
-      if (of <= PORTION) isShowing = true;
+      waiting = [...waiting, { results: { ...outcome, ownerOf }, isAsked: of <= PORTION, closed }];
     }
     // After a long one somebody may be about to press a row by then: nothing moves under them.
     if (of > PORTION) groupList.hinted({ type: 'alert-group', id: null });
@@ -181,11 +186,12 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     if (outcome !== null) void finish(outcome, groups, (text) => toasts.done(text));
   }
 
+  const firstAsked = () => waiting.find(({ isAsked }) => isAsked);
+
   function closeResults() {
-    const [first, ...rest] = waiting;
-    waiting = rest;
-    if (rest.length === 0) isShowing = false;
-    first?.closed();
+    const closing = firstAsked() ?? waiting[0];
+    waiting = waiting.filter((each) => each !== closing);
+    closing?.closed();
   }
 
   return {
@@ -197,14 +203,14 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     isUnderWay,
     /** Whether there are results that nobody asked for yet. */
     get hasUnread() {
-      return waiting.length > 0 && !isShowing;
+      return waiting.some(({ isAsked }) => !isAsked);
     },
     /** Those that are shown. */
     get results(): BulkResults | null {
-      return isShowing ? (waiting[0]?.results ?? null) : null;
+      return firstAsked()?.results ?? null;
     },
     showResults() {
-      isShowing = true;
+      waiting = waiting.map((each) => ({ ...each, isAsked: true }));
     },
     run,
     /**
@@ -235,7 +241,6 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
       person += 1;
       works = [];
       waiting = [];
-      isShowing = false;
     },
   };
 }

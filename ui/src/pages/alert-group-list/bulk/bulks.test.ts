@@ -204,6 +204,19 @@ it('opens the results of a single request, those of a long one only when somebod
   expect([bulks.hasUnread, bulks.results?.results.length]).toEqual([false, 1]);
 });
 
+it('the results of a long one do not open after those of a single request', async () => {
+  const { bulks, acknowledge, refused } = setUp();
+  refused.add('AG1');
+  await acknowledge(2 * PORTION);
+  await vi.waitFor(() => expect(bulks.hasUnread).toBe(true));
+  await acknowledge(1);
+  expect([bulks.hasUnread, bulks.results?.results.length]).toEqual([true, 1]);
+  bulks.closeResults();
+  expect([bulks.hasUnread, bulks.results]).toEqual([true, null]);
+  bulks.showResults();
+  expect([bulks.hasUnread, bulks.results?.results.length]).toEqual([false, 2 * PORTION]);
+});
+
 it('two long ones go side by side, each with its own progress and Stop', async () => {
   const { bulks, progress } = setUp();
   const answers: ((done: number) => void)[] = [];
