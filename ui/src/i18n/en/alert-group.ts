@@ -194,9 +194,10 @@ export const alertGroup = {
   'deliveryEvent.storm_summary': 'told in a Storm summary',
   'deliveryEvent.final_edit': 'updated for the last time',
 
-  'bulk.running': 'One Alert Group after the other',
+  'bulk.running': '{title}: one Alert Group after the other',
   'bulk.progress': { one: '{count} of {max}', other: '{count} of {max}' },
   'bulk.stop': 'Stop',
+  'bulk.stopOf': 'Stop: {title}',
   'bulk.left': {
     one: '{count} Alert Group was not worked through.',
     other: '{count} Alert Groups were not worked through.',

@@ -258,7 +258,7 @@ export const alertGroup = {
   'deliveryEvent.storm_summary': 'сообщено в сводке шторма',
   'deliveryEvent.final_edit': 'обновлено в последний раз',
 
-  'bulk.running': 'Группы обрабатываются по очереди',
+  'bulk.running': '{title}: группы обрабатываются по очереди',
   'bulk.progress': {
     one: '{count} из {max}',
     few: '{count} из {max}',
@@ -266,6 +266,7 @@ export const alertGroup = {
     other: '{count} из {max}',
   },
   'bulk.stop': 'Остановить',
+  'bulk.stopOf': 'Остановить: {title}',
   'bulk.left': {
     one: '{count} группа не обработана.',
     few: '{count} группы не обработаны.',

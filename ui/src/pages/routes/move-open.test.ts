@@ -5,11 +5,13 @@ import { MOVED_AT_ONCE, moveOpen } from './move-open.ts';
 async function move(open: number, { fails = 0, ends = 0 } = {}) {
   const asked: number[] = [];
   const said: string[] = [];
+  const titles: string[] = [];
   let left = open;
   const problem = await moveOpen(
     {
       bulks: {
-        async work(_: number, step: () => Promise<number>) {
+        async work(title: string, _: number, step: () => Promise<number>) {
+          titles.push(title);
           let done = 0;
           for (let more = 1; more > 0; done += more) {
             more = await step();
@@ -32,16 +34,17 @@ async function move(open: number, { fails = 0, ends = 0 } = {}) {
       toasts: { done: (text: string) => said.push(text) },
       i18n: { t: (_: string, { count }: { count: number }) => `${count} moved` },
     } as never,
-    'RT1',
+    { id: 'RT1', name: 'Storage' },
     open,
   );
-  return { requests: asked.length, said, problem, left };
+  return { requests: asked.length, said, titles, problem, left };
 }
 
 it('asks for portions until one is not full, and says how many were moved', async () => {
   expect(await move(2 * MOVED_AT_ONCE + 5)).toEqual({
     requests: 3,
     said: [`${2 * MOVED_AT_ONCE + 5} moved`],
+    titles: ['Storage'],
     problem: null,
     left: 0,
   });

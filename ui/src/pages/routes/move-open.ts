@@ -11,14 +11,14 @@ export const MOVED_AT_ONCE = 200;
  */
 export async function moveOpen(
   { bulks, configuration, toasts, i18n }: Pick<App, 'bulks' | 'configuration' | 'toasts' | 'i18n'>,
-  routeId: string,
+  route: { readonly id: string; readonly name: string },
   count: number,
 ): Promise<Problem | null> {
   let problem: Problem | null = null;
   let isLast = false;
-  const moved = await bulks.work(count, async () => {
+  const moved = await bulks.work(route.name, count, async () => {
     if (isLast) return 0;
-    const answer = await configuration.routes.moveOpenAlertGroups(routeId, MOVED_AT_ONCE);
+    const answer = await configuration.routes.moveOpenAlertGroups(route.id, MOVED_AT_ONCE);
     if (!answer.ok) {
       problem = answer.problem;
       return 0;

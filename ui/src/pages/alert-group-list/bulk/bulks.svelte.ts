@@ -24,6 +24,8 @@ export interface BulkResults extends BulkOutcome {
 
 /** Of more than one portion. It goes on beside whatever the person does. */
 export interface Work extends BulkProgress {
+  /** What is done, or to what: several may go on at once. */
+  readonly title: string;
   /** It ends with the portion that is on its way. */
   readonly isStopping: boolean;
   stop(): void;
@@ -56,8 +58,8 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
   let person = 0;
 
   /** Only a long one is told and can be stopped. @param ids of the Alert Groups, as far as they are known */
-  function begin(of: number, ids: readonly string[] = []) {
-    const work = createWork(of, ids);
+  function begin(title: string, of: number, ids: readonly string[] = []) {
+    const work = createWork(title, of, ids);
     if (of > PORTION) works = [...works, work];
     return work;
   }
@@ -68,13 +70,14 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
 
   /** @returns null when the session ended meanwhile */
   async function inPortions(
+    title: string,
     ids: readonly string[],
     send: Parameters<typeof runInPortions>[1],
     answered: (results: readonly BulkResult[]) => void,
     size: number,
   ): Promise<BulkOutcome | null> {
     const mine = person;
-    const work = begin(ids.length, ids);
+    const work = begin(title, ids.length, ids);
     const outcome = await runInPortions(
       ids,
       send,
@@ -140,6 +143,7 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
     if (isLong) ids.forEach(drop);
     const end = async () => {
       const outcome = await inPortions(
+        t(`command.${command.command}`),
         ids,
         (portion) => alertGroups.bulk(portion, command),
         (results) => {
@@ -177,6 +181,7 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
 
   async function takeBack(undo: BulkUndo, groups: Shown, userId: string) {
     const outcome = await inPortions(
+      t(`command.${undo.back}`),
       [...undo.numbers.keys()],
       ([id = '']) => takeBackOne(alertGroups, id, undo, userId, t('command.overtaken')),
       () => {},
@@ -218,9 +223,9 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
      * @param step works through some of them; 0 ends it
      * @returns how many were worked through; null when the session ended meanwhile
      */
-    async work(of: number, step: () => Promise<number>): Promise<number | null> {
+    async work(title: string, of: number, step: () => Promise<number>): Promise<number | null> {
       const mine = person;
-      const work = begin(of);
+      const work = begin(title, of);
       let done = 0;
       for (let more = 1; more > 0 && !work.isStopping; done += more) {
         work.tell({ done, of: Math.max(done, of) });
@@ -245,11 +250,12 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
   };
 }
 
-function createWork(of: number, waiting: readonly string[]) {
+function createWork(title: string, of: number, waiting: readonly string[]) {
   const ids = new SvelteSet(waiting);
   let progress = $state.raw<BulkProgress>({ done: 0, of });
   let isStopping = $state.raw(false);
   return {
+    title,
     /** Those that have no answer yet. */
     ids,
     get done() {

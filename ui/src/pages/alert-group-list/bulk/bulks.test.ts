@@ -73,6 +73,7 @@ function setUp() {
   } as never);
   return {
     bulks,
+    titles: () => bulks.works.map(({ title }) => title),
     progress: () => bulks.works.map(({ done, of }) => ({ done, of })),
     stop: () => bulks.works.at(-1)?.stop(),
     refused,
@@ -137,9 +138,10 @@ it('gives the problem of a single request back, and reads the list again', async
 });
 
 it('shows how far a long one is, ends it when it is stopped, and offers to take back what it did', async () => {
-  const { bulks, acknowledge, sent, said, undo, beforeAnswers, progress, stop } = setUp();
+  const { bulks, acknowledge, sent, said, undo, beforeAnswers, progress, titles, stop } = setUp();
   const shown: unknown[] = [];
   beforeAnswers(async () => {
+    expect(titles()).toEqual(['command.acknowledge']);
     shown.push(...progress());
     if (sent.length === 2) stop();
   });
@@ -153,7 +155,7 @@ it('shows how far a long one is, ends it when it is stopped, and offers to take 
   expect(said).toEqual([`bulk.done ${2 * PORTION}`]);
 
   beforeAnswers(async () => {
-    expect(bulks.works).toMatchObject([{ isStopping: false }]);
+    expect(bulks.works).toMatchObject([{ title: 'command.unacknowledge', isStopping: false }]);
     stop();
   });
   await undo()?.run();
@@ -221,8 +223,8 @@ it('two long ones go side by side, each with its own progress and Stop', async (
   const { bulks, progress } = setUp();
   const answers: ((done: number) => void)[] = [];
   const step = () => new Promise<number>((resolve) => void answers.push(resolve));
-  const one = bulks.work(3 * PORTION, step);
-  const other = bulks.work(2 * PORTION, step);
+  const one = bulks.work('Route', 3 * PORTION, step);
+  const other = bulks.work('Route', 2 * PORTION, step);
   answers.shift()?.(PORTION);
   await vi.waitFor(() => expect(answers).toHaveLength(2));
   expect(progress()).toEqual([
@@ -269,7 +271,7 @@ it('other work has the same progress and Stop, and ends with its last step or th
       return sizes.shift() ?? 0;
     };
   };
-  expect(await bulks.work(150, steps(100, 80))).toBe(180);
+  expect(await bulks.work('Route', 150, steps(100, 80))).toBe(180);
   expect(shown).toEqual([
     { done: 0, of: 150 },
     { done: 100, of: 150 },
@@ -277,14 +279,14 @@ it('other work has the same progress and Stop, and ends with its last step or th
   ]);
   expect(progress()).toEqual([]);
   shown.length = 0;
-  expect(await bulks.work(PORTION, steps(3))).toBe(3);
+  expect(await bulks.work('Route', PORTION, steps(3))).toBe(3);
   expect(shown).toEqual([]);
-  const stopped = bulks.work(150, async () => {
+  const stopped = bulks.work('Route', 150, async () => {
     stop();
     return 100;
   });
   expect(await stopped).toBe(100);
-  const ended = bulks.work(150, async () => {
+  const ended = bulks.work('Route', 150, async () => {
     bulks.forget();
     return 100;
   });
@@ -293,8 +295,8 @@ it('other work has the same progress and Stop, and ends with its last step or th
 
 it('short other work leaves the progress and the Stop of a long one alone', async () => {
   const { bulks, progress, stop } = setUp();
-  const short = (...sizes: number[]) => bulks.work(5, async () => sizes.shift() ?? 0);
-  const long = bulks.work(3 * PORTION, async () => {
+  const short = (...sizes: number[]) => bulks.work('Route', 5, async () => sizes.shift() ?? 0);
+  const long = bulks.work('Route', 3 * PORTION, async () => {
     expect(await short(5)).toBe(5);
     expect(progress()).toEqual([{ done: 0, of: 3 * PORTION }]);
     stop();
