@@ -300,7 +300,10 @@ test('when somebody else signs in, every tab becomes theirs, and the stream too'
     data: { login: 'grace', password: 'correct horse battery' },
   });
   expect(signedIn.status()).toBe(201);
-  await tabs[0]!.evaluate('setTimeout(() => location.reload(), 0)');
+  await until('a tab to load itself anew, by itself or because it is told', async () => {
+    await tabs[0]!.evaluate('setTimeout(() => location.reload(), 0)');
+    return true;
+  });
   for (const tab of tabs)
     await tab.getByRole('button', { name: `Menu of ${name}` }).waitFor({ timeout: 20_000 });
   const group = await raise('ForGrace');
