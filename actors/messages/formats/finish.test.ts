@@ -22,6 +22,7 @@ describe('CommonMark of a bridge', () => {
     ['indented code', '    a *b*', 'a \\*b\\*'],
     ['HTML blocks', '<div>\n*a*\n</div>', '\\<div\\>\\\n\\*a\\*\\\n\\<\\/div\\>'],
     ['HTML in a line', 'a <b>c</b>', 'a \\<b\\>c\\<\\/b\\>'],
+    ['a link that goes, its indented text stays a paragraph', '[    a](svc:m)\n[    # b](svc:m)', 'a\n\\# b'],
     ['images', '![a](https://h/i.png)', '\\!\\[a\\]\\(https\\:\\/\\/h\\/i\\.png\\)'],
     ['numbered lists', '1. a\n2. b', '1\\. a\n\n2\\. b'],
     ['tables', 'a | b\n--|--\n1 | 2', 'a \\| b\n\\--\\|--\n1 \\| 2'],

@@ -238,9 +238,12 @@ function longestTicks(literal: string): number {
   return Math.max(0, ...(literal.match(/`+/g) ?? []).map((ticks) => ticks.length));
 }
 
-/** Keeps the beginning of a paragraph's line from beginning another block. */
+/** Keeps the beginning of a paragraph's line from beginning another block, be it a code block by its white space. */
 function lineStart(line: string): string {
-  return line.replace(/^([#>=+-]|~~~)/, '\\$1').replace(/^(\d{1,9})([.)])/, '$1\\$2');
+  return line
+    .trimStart()
+    .replace(/^([#>=+-]|~~~)/, '\\$1')
+    .replace(/^(\d{1,9})([.)])/, '$1\\$2');
 }
 
 function escapeAll(text: string): string {
