@@ -29,6 +29,7 @@ const LONG = [
   'actors/route/search.test.ts',
   'actors/templates/limits.test.ts',
   'bench/growth/growth.test.ts',
+  'deploy/dashboard.test.ts',
   'http/{access-matrix,permissions}.test.ts',
   'http/ingest/{intake-passes,parse-cache,routes}.test.ts',
   'http/request/{dispatch,validate.refused-bodies}.test.ts',

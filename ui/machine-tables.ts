@@ -1,7 +1,7 @@
 /** The transition tables of the contract, for the diagrams of the machines that they describe. */
 import { readFileSync } from 'node:fs';
 import { TRANSITIONS, type TransitionRow } from '../actors/alert-group/transitions.ts';
-import type { ContractRow, RowOf, Transition } from '../runtime/cli/machines/diagram.ts';
+import type { ContractRow, RowOf, Transition } from '../scripts/machines/diagram.ts';
 
 export interface ContractTables {
   /** Of all tables; those that say the same are one. Complete once the diagrams are made. */

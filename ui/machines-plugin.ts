@@ -5,7 +5,7 @@
 import Elk from 'elkjs/lib/elk.bundled.js';
 import type { Plugin } from 'vite';
 import { machines } from '../actors/machines.ts';
-import { type Diagram, diagramOf } from '../runtime/cli/machines/diagram.ts';
+import { type Diagram, diagramOf } from '../scripts/machines/diagram.ts';
 import { type ContractTables, contractTables } from './machine-tables.ts';
 
 const NAME = 'virtual:machines';

@@ -201,7 +201,7 @@ export function transitionPage(): string {
   return [
     '# Transitions of an Alert Group',
     '',
-    'Generated from `actors/alert-group/transitions.ts` by `tocsin machines`. The drawing: `alert_group.svg`.',
+    'Generated from `actors/alert-group/transitions.ts` by `npm run machines`. The drawing: `alert_group.svg`.',
     'L is Loud, Q is Quiet; Mentions are in brackets. "same" keeps the status.',
     '',
     '| Name | From | Trigger | To | Event |',

@@ -1,5 +1,6 @@
 /** Every command of `tocsin`, in the order of its help. */
-import { machinePages, machines } from '../../actors/machines.ts';
+import { copyFile, mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { readVersion } from '../version.ts';
 import { backup, restore } from './backup.ts';
 import { bridgeCheck } from './bridge-check.ts';
@@ -13,7 +14,6 @@ import { init } from './init.ts';
 import { keysReset } from './keys/reset.ts';
 import { keysRotate } from './keys/rotate.ts';
 import { keysStatus, keysVerify } from './keys/status.ts';
-import { machinesCommand } from './machines.ts';
 import { messengerCheck } from './messenger-check.ts';
 import { migrate } from './migrate.ts';
 import { quickstart } from './quickstart.ts';
@@ -46,10 +46,32 @@ export function everyCommand(readSecret: ReturnType<typeof createReadSecret>): r
     messengerCheck,
     bridgeCheck,
     bridgeReference,
-    machinesCommand(machines, machinePages),
+    machines,
     version,
   ];
 }
+
+/** Drawn by `npm run machines`. */
+const DRAWINGS = path.join(import.meta.dirname, '../../docs/machines');
+
+const machines: Command = {
+  name: 'machines',
+  summary: 'write the drawing of every state machine as JSON, Mermaid and SVG',
+  help: 'Usage: tocsin machines --out DIR\n\nWrites the drawings into DIR. Needs no configuration.',
+  options: { out: { type: 'string' } },
+  async run({ out }, io) {
+    if (typeof out !== 'string' || out === '') {
+      io.err('tocsin machines: say where to with --out DIR.');
+      return EXIT.usage;
+    }
+    await mkdir(out, { recursive: true });
+    for (const file of (await readdir(DRAWINGS)).sort()) {
+      await copyFile(path.join(DRAWINGS, file), path.join(out, file));
+      io.out(file);
+    }
+    return EXIT.done;
+  },
+};
 
 const version: Command = {
   name: 'version',

@@ -125,7 +125,7 @@ test('nothing in it tests or builds, and nothing is TypeScript', async () => {
     /\.(ts|svelte)$|\.(test|fixture)\.|(^|\/)(tests?|bench|fixtures|scripts)\/(?!\w+\.lua$)|fixture\.json$/;
   expect(packed.filter((file) => foreign.test(file))).toEqual([]);
   const modules = await readdir(installed());
-  for (const tool of ['vite', 'vitest', 'svelte', 'typescript', '@codemirror', 'esbuild', 'node']) {
+  for (const tool of ['vite', 'vitest', 'svelte', 'typescript', '@codemirror', 'elkjs', 'esbuild', 'node']) {
     expect(modules).not.toContain(tool);
     expect(existsSync(installed('tocsin', 'node_modules', tool))).toBe(false);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { machines } from '../../../../actors/machines.ts';
-import { diagramOf } from '../../../../runtime/cli/machines/diagram.ts';
+import { diagramOf } from '../../../../scripts/machines/diagram.ts';
 import { contractTables } from '../../../machine-tables.ts';
 
 /** Without a layout, which takes long and does not matter here. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Diagram } from '../../../../runtime/cli/machines/diagram.ts';
+import type { Diagram } from '../../../../scripts/machines/diagram.ts';
 import { arrowText, lineName, linesOf, transitionsOfLine } from './lines.ts';
 
 const arrow = (from: string, to: string, ...labels: string[]) => ({ from, to, labels, points: [] });

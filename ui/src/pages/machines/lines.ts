@@ -1,5 +1,5 @@
 /** The lines of a drawing: arrows in opposite directions between two states share one. Pure. */
-import type { Diagram, DiagramArrow, Transition } from '../../../../runtime/cli/machines/diagram.ts';
+import type { Diagram, DiagramArrow, Transition } from '../../../../scripts/machines/diagram.ts';
 import { isArrowOf } from './present.ts';
 
 export interface Line {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Diagram } from '../../../../runtime/cli/machines/diagram.ts';
+import type { Diagram } from '../../../../scripts/machines/diagram.ts';
 import {
   actorHref,
   type Choice,

@@ -1,5 +1,5 @@
 /** What the present state of an actor means for the drawing of its machine. Pure. */
-import type { Diagram, DiagramArrow, Transition } from '../../../../runtime/cli/machines/diagram.ts';
+import type { Diagram, DiagramArrow, Transition } from '../../../../scripts/machines/diagram.ts';
 import type { AlertGroup, TimelineEntry } from '../../api/shapes.ts';
 import type { ActorCount, ActorState } from '../../api/system.ts';
 import type { I18n } from '../../i18n/i18n.svelte.ts';

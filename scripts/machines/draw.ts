@@ -1,19 +1,19 @@
-/** Draws machines as JSON (what XState's `createMachine` takes), Mermaid and SVG. Equal machines give equal bytes. */
-import { mkdir, writeFile } from 'node:fs/promises';
+/**
+ * `npm run machines` draws every machine into `docs/machines`, as JSON (what XState's `createMachine` takes), Mermaid and
+ * SVG. Equal machines give equal bytes.
+ */
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Elk from 'elkjs/lib/elk.bundled.js';
-import type { AnyStateMachine } from 'xstate';
-import { readDocuments } from '../../documents.ts';
+import { machinePages, machines } from '../../actors/machines.ts';
+import { readDocuments } from '../../runtime/documents.ts';
 import { type Chart, type ChartState, chartOf } from './chart.ts';
 import { type Box, LABEL_LINE, type Placed, type PlacedArrow, placed } from './layout.ts';
 
-export type Machines = Readonly<Record<string, AnyStateMachine>>;
+export const DRAWN = path.join(import.meta.dirname, '../../docs/machines');
 
-/** Pages that go with the drawings, generated elsewhere: file name → content. */
-export type Pages = Readonly<Record<string, string>>;
-
-/** File name → content, for every machine. */
-export async function drawings(machines: Machines, pages: Pages = {}): Promise<ReadonlyMap<string, string>> {
+/** File name → content, for every machine, and the pages that go with them. */
+export async function drawings(): Promise<ReadonlyMap<string, string>> {
   const elk = new Elk.default();
   const files = new Map<string, string>();
   for (const [name, machine] of Object.entries(machines)) {
@@ -22,20 +22,8 @@ export async function drawings(machines: Machines, pages: Pages = {}): Promise<R
     files.set(`${name}.mmd`, mermaidOf(chart));
     files.set(`${name}.svg`, svgOf(chart, await placed(chart, elk, 'written')));
   }
-  for (const [name, content] of Object.entries(pages)) files.set(name, content);
+  for (const [name, content] of Object.entries(machinePages)) files.set(name, content);
   return files;
-}
-
-/** Writes the drawings of all machines into a folder, made when missing. Answers the file names. */
-export async function writeDrawings(
-  machines: Machines,
-  outDir: string,
-  pages: Pages = {},
-): Promise<readonly string[]> {
-  const files = await drawings(machines, pages);
-  await mkdir(outDir, { recursive: true });
-  for (const [name, content] of files) await writeFile(path.join(outDir, name), content);
-  return [...files.keys()];
 }
 
 function mermaidOf(chart: Chart): string {
@@ -101,4 +89,8 @@ function arrowMark({ arrow, points, label }: PlacedArrow): Drawing['arrows'][num
     line,
     rows: arrow.labels.map((text, index) => ({ x, y: label.y + (index + 0.8) * LABEL_LINE, text })),
   };
+}
+
+if (import.meta.main) {
+  for (const [name, content] of await drawings()) await writeFile(path.join(DRAWN, name), content);
 }
