@@ -4,6 +4,13 @@ import { runCommandLine } from './cli/command.ts';
 import { everyCommand } from './cli/every-command.ts';
 import { createReadSecret } from './cli/user/read-secret.ts';
 
+/** A reader of the output that goes away, as `| head` does, ends nothing: neither the service nor what a command writes. */
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
 process.exitCode = await runCommandLine(
   process.argv.slice(2),
   everyCommand(createReadSecret(process.stdin, (text) => process.stderr.write(text))),

@@ -1,7 +1,7 @@
 /** How the process ends: by signals at every moment of its start, and when its start fails. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -140,6 +140,23 @@ test('a second signal ends it at once', async () => {
   await says(running, 'shutdown_requested');
   running.child.kill('SIGINT');
   expect(await running.ended).toBe(1);
+});
+
+test('a command whose reader went away does its work and ends as usual', async () => {
+  const out = mkdtempSync(path.join(tmpdir(), 'tocsin-drawn-'));
+  const child = spawn(process.execPath, ['runtime/main.ts', 'machines', '--out', out], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  child.stdout.destroy();
+  let text = '';
+  child.stderr.on('data', (chunk) => (text += String(chunk)));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  expect({ code, text, written: readdirSync(out) }).toEqual({
+    ...{ code: 0, text: '', written: readdirSync(path.join(root, 'docs', 'machines')) },
+  });
+  rmSync(out, { recursive: true });
 });
 
 test('a file in place of the folder of quickstart ends the start with a line that says what to do', async () => {
