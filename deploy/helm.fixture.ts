@@ -1,4 +1,4 @@
-/** Runs Helm itself: a development dependency holds its program, for Linux on x64, in an archive. */
+/** Runs Helm itself: a development dependency holds it and kubectl, for Linux on x64, in an archive. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,13 +25,15 @@ const OBJECT = v.looseObject({
 /** An object of Kubernetes, of any kind. */
 export type KubernetesObject = v.InferOutput<typeof OBJECT>;
 
-let program: string | null = null;
+const programs = new Map<string, string>();
 
-/** Writes the program into a folder of its own, once. @returns its path */
-function helmProgram(): string {
-  if (program !== null) return program;
-  program = path.join(mkdtempSync(path.join(tmpdir(), 'tocsin-helm-')), 'helm');
-  writeFileSync(program, unzipped(readFileSync(ARCHIVE), 'helm/helm'), { mode: 0o755 });
+/** Writes a program of Kubernetes into a folder of its own, once. @returns its path */
+export function programOf(name: 'helm' | 'kubectl'): string {
+  const written = programs.get(name);
+  if (written !== undefined) return written;
+  const program = path.join(mkdtempSync(path.join(tmpdir(), 'tocsin-program-')), name);
+  writeFileSync(program, unzipped(readFileSync(ARCHIVE), `${name}/${name}`), { mode: 0o755 });
+  programs.set(name, program);
   return program;
 }
 
@@ -56,7 +58,7 @@ export const example = (name: string) => path.join(FOLDER, 'examples', `${name}.
 
 /** @returns whether it went well, and what was printed */
 export function helm(...words: readonly string[]): { readonly ok: boolean; readonly text: string } {
-  const { status, stdout, stderr } = spawnSync(helmProgram(), words, { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(programOf('helm'), words, { encoding: 'utf8' });
   return { ok: status === 0, text: status === 0 ? stdout : stderr };
 }
 

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { programOf } from '../../deploy/helm.fixture.ts';
 import { QUICK } from '../../runtime/cli/bridge-check/in-memory.fixture.ts';
 import { INTEGRATION_TOKEN } from '../../runtime/config-values.ts';
 import { Api, type Json } from '../harness/api.ts';
@@ -57,6 +59,7 @@ const RUN = [
   ['docs/operating.md', 'runtime/main.ts doctor'],
   ['docs/operating.md', '$ tocsin doctor'],
   ['docs/deploying.md', 'cp .env.example .env'],
+  ['docs/deploying.md', 'kubectl create namespace'],
   ['docs/bridges.md', 'tocsin bridge-reference --token demo'],
 ] as const;
 
@@ -69,7 +72,6 @@ const NOT_RUN = [
   ['docs/getting-started.md', 'npx tocsin init', 'asks; test/smoke/init.test.ts answers it at a terminal'],
   ['docs/bridges.md', 'https://bridge.example.org/matrix', 'needs a bridge and a person who answers it'],
   ['docs/deploying.md', 'docker buildx build', 'needs Docker and a registry of images'],
-  ['docs/deploying.md', 'kubectl create namespace', 'needs a cluster'],
   ['docs/deploying.md', 'docker compose build', 'needs Docker and a running installation'],
   ['docs/mattermost.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
   ['docs/telegram.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
@@ -203,4 +205,24 @@ test('the secrets of a Compose installation are made', async () => {
   expect(readdirSync(secrets).sort()).toEqual(made);
   expect(readFileSync(path.join(secrets, 'ingest-token'), 'utf8').trim()).toMatch(INTEGRATION_TOKEN);
   expect(Buffer.from(readFileSync(path.join(secrets, 'secret-keys'), 'utf8'), 'base64')).toHaveLength(32);
+});
+
+test('what a cluster is given is taken by kubectl and Helm, as far as they judge without one', async () => {
+  const copy = path.join(home, 'kubernetes');
+  cpSync(path.join(ROOT, 'deploy'), path.join(copy, 'deploy'), { recursive: true, dereference: true });
+  const bin = path.join(copy, 'bin');
+  mkdirSync(bin);
+  const program = (name: string, lines: string) =>
+    writeFileSync(path.join(bin, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
+  program('kubectl', `echo ---; exec ${programOf('kubectl')} "$@" --dry-run=client --output yaml`);
+  program('helm', `shift 2; exec ${programOf('helm')} template --kube-version 1.30.0 "$@"`);
+  const lines = typed('docs/deploying.md', 'kubectl create namespace');
+  const objects = parseAllDocuments(await inShell(`PATH=${bin}:$PATH\n${lines}`, copy), { merge: true })
+    .map((document) => document.toJS())
+    .filter((object) => object !== null);
+  const [namespace, secret, ...others] = objects;
+  expect(namespace).toMatchObject({ kind: 'Namespace', metadata: { name: 'tocsin' } });
+  expect(secret).toMatchObject({ kind: 'Secret', metadata: { name: 'tocsin', namespace: 'tocsin' } });
+  const files = JSON.stringify(others).matchAll(/\/run\/secrets\/tocsin\/([\w-]+)/g);
+  expect([...new Set([...files].map(([, key]) => key))].sort()).toEqual(Object.keys(secret.data).sort());
 });
