@@ -48,6 +48,8 @@ export async function newProfile(
     timeZone?: string;
     /** Fingers, and nothing that hovers. */
     touch?: boolean;
+    /** What a page needs without a line is kept. A service worker would take its requests away from `route`. */
+    offline?: boolean;
   } = {},
 ): Promise<BrowserContext> {
   const profile = await browser.newContext({
@@ -58,6 +60,7 @@ export async function newProfile(
     ...(options.touch && { hasTouch: true, isMobile: true }),
     // axe-core is put into the page by the test; the service's own policy would refuse it.
     bypassCSP: true,
+    serviceWorkers: options.offline ? 'allow' : 'block',
   });
   if (process.env.LATE_ANSWERS !== undefined) await profile.route(isAnswered, answerLater);
   return watched(profile);

@@ -80,6 +80,17 @@ function client(answers: (() => Response | Promise<Response>)[], deps: Partial<C
 }
 
 describe('API client', () => {
+  it('says when a kept answer came, and counts it as none of the service', async () => {
+    const kept: number[] = [];
+    const answer = () => Response.json({ items: [] }, { headers: { 'Tocsin-Kept-At': '5000' } });
+    const { api } = client([answer], { gotKept: (at) => kept.push(at) });
+    const over = api.watchReads();
+    const read = api.get('/routes');
+    expect(await over()).toBe(false);
+    expect(await read).toMatchObject({ ok: true, value: { items: [] }, isKept: true });
+    expect(kept).toEqual([5_000]);
+  });
+
   it('sends the CSRF token with changes only, and If-Match where given', async () => {
     const { api, sent } = client([() => Response.json({}), () => Response.json({})]);
     await api.get('/routes');

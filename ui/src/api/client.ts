@@ -2,6 +2,7 @@
  * The one way to the service: JSON over same-origin fetch with the CSRF token of the session (api §1.9), one retry
  * after a stale token, a bound on the time of every request, and every refusal as a value.
  */
+import { KEPT_AT } from './kept.ts';
 import { notSent, type Problem, readProblem, unanswered, unreachable } from './problem.ts';
 import type { Session } from './shapes.ts';
 
@@ -15,7 +16,7 @@ const BASE = '/api/v1';
 const CURRENT_SESSION = '/sessions/current';
 
 export type Answer<T> =
-  | { readonly ok: true; readonly value: T; readonly etag: string | null }
+  | { readonly ok: true; readonly value: T; readonly etag: string | null; readonly isKept?: boolean }
   | { readonly ok: false; readonly problem: Problem };
 
 export type Query = Readonly<
@@ -55,6 +56,8 @@ export interface ClientDeps {
   readonly session: SessionPort;
   /** Whether the service is known not to answer, so that a change is not even sent. Answers within 2 s. */
   readonly isAway: () => Promise<boolean>;
+  /** Nothing came, and what is given instead came at `at`, in milliseconds since the epoch. */
+  readonly gotKept?: (at: number) => void;
   readonly timers: Timers;
 }
 
@@ -79,7 +82,7 @@ export interface ApiClient {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-export function createApiClient({ fetch, session, isAway, timers }: ClientDeps): ApiClient {
+export function createApiClient({ fetch, session, isAway, gotKept, timers }: ClientDeps): ApiClient {
   /** Reads on their way, and which of all reads each is. */
   const reads = new Map<Promise<Answer<unknown>>, { number: number; left: AbortSignal | undefined }>();
   let readsBegun = 0;
@@ -111,6 +114,11 @@ export function createApiClient({ fetch, session, isAway, timers }: ClientDeps):
       const body = parse(text);
       // An answer that is not the service's says nothing about what was asked.
       if (response.ok && body === undefined) return lost(0);
+      const keptAt = response.headers.get(KEPT_AT);
+      if (keptAt !== null) {
+        gotKept?.(Number(keptAt));
+        return { ok: true, value: body as T, etag: null, isKept: true };
+      }
       if (response.ok) return { ok: true, value: body as T, etag: response.headers.get('ETag') };
       const problem = readProblem(status, body, response.headers.get('Retry-After'));
       if (changes && problem.type === 'unknown' && LOST_BEHIND_PROXY.has(status)) return lost(status);
@@ -195,7 +203,7 @@ function isOfOtherSession({ status, code }: Problem): boolean {
 
 /** Whether the service said what is asked for, or that it will not. */
 function isDefinite(answer: Answer<unknown>): boolean {
-  if (answer.ok) return true;
+  if (answer.ok) return answer.isKept !== true;
   const { status } = answer.problem;
   return status >= 400 && status < 500 && !ASK_AGAIN.has(status);
 }

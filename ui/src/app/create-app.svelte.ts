@@ -5,6 +5,7 @@ import { createAlertGroupsApi } from '../api/alert-groups.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi, createLinksApi } from '../api/configuration.ts';
 import { fetchOnceEarly } from '../api/early.ts';
+import { createKeptAnswers, keepShell } from '../api/kept.ts';
 import { createOidcApi, createOrganizationApi } from '../api/organization.ts';
 import { createAccessApi, createAccountLinksApi, createPeopleApi, createSessionsApi } from '../api/people.ts';
 import { createAuditLogApi, createRequestLogApi } from '../api/records.ts';
@@ -37,8 +38,10 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     set: (run: () => void, ms: number) => view.setTimeout(run, ms),
     clear: (timer: unknown) => view.clearTimeout(timer as number),
   };
+  const kept = createKeptAnswers(fetchOnceEarly(view), view.caches, Date.now);
   const client = createApiClient({
-    fetch: fetchOnceEarly(view),
+    fetch: kept.fetch,
+    gotKept: (at) => live.shows(at),
     session: session.port,
     isAway: () => live.isAway(),
     timers,
@@ -102,6 +105,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       // Each in a task of its own: what somebody presses meanwhile is not kept waiting.
       await new Promise<void>((resolve) => timers.set(resolve, 0));
     }
+    await keepShell(view);
   }
 
   const language = () => {
@@ -146,6 +150,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       const context = session.current;
       if (context.phase === 'signed_out') {
         shownFor = null;
+        kept.forget();
         if (context.byChoice) forgetLooks(view.localStorage);
       }
       if (context.phase !== 'active') return;

@@ -20,6 +20,19 @@ function play(
   return staleSince === null ? null : (staleSince - START) / SECOND;
 }
 
+it('what came before this tab is old from then on, until it was read again', () => {
+  const liveness = createLiveness();
+  liveness.trigger.started({ at: START });
+  liveness.trigger.kept({ at: START - 60 * SECOND });
+  liveness.trigger.kept({ at: START - 40 * SECOND });
+  const since = () => liveness.getSnapshot().context.staleSince;
+  expect([since(), liveness.getSnapshot().context.isSilent]).toEqual([START - 60 * SECOND, true]);
+  liveness.trigger.bytes({ at: START + SECOND });
+  expect(since()).toBe(START - 60 * SECOND);
+  liveness.trigger.refreshed({ at: START + 2 * SECOND });
+  expect(since()).toBe(null);
+});
+
 describe('what a tab shows', () => {
   it.each([
     ['is live until 25 s passed without a byte', null, [[0], [10, 'bytes'], [34.9]]],

@@ -41,6 +41,13 @@ export function createLiveness() {
         ...{ lastByteAt: event.at, lostAt: null, missedSince: null },
         ...{ isOffline: false, isSilent: false, staleSince: null },
       }),
+      /** Nothing is answered, and what is shown came at `at`, before this tab. */
+      kept: (context, event: { at: number }): Context => ({
+        ...context,
+        lastByteAt: Math.min(context.lastByteAt, event.at),
+        isSilent: true,
+        staleSince: Math.min(context.staleSince ?? event.at, event.at),
+      }),
       /** A byte came at `at`. What is shown stays old until it was read again. */
       bytes: (context, event: { at: number }): Context => ({
         ...context,

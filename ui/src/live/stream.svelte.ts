@@ -23,6 +23,8 @@ export interface Live extends Pick<HintBoard, 'on'> {
   readonly away: boolean;
   /** Whether the service is known not to answer. Waits at most 2 s for the answer. */
   isAway(): Promise<boolean>;
+  /** What is shown came at `at`, before this document, and nothing is answered now. */
+  shows(at: number): void;
   /** @param session key of the session that the stream is for; another one takes its place */
   start(session: string): void;
   /** The session is over, here and in every tab. */
@@ -49,6 +51,8 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
 
   let link: HubLink | null = null;
   let session: string | null = null;
+  /** When what is shown came, where it is older than this document. */
+  let shownAt: number | null = null;
   let isChecking = false;
   let look: unknown = null;
   let renewal: unknown = null;
@@ -196,10 +200,17 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
       if (now().staleSince === null) return false;
       return now().isOffline || !(await reach.answers());
     },
+    shows(at) {
+      shownAt = Math.min(shownAt ?? at, at);
+      if (session === null) return;
+      liveness.trigger.kept({ at: shownAt });
+      lookAtClock();
+    },
     start(key) {
       if (session === key) return;
       if (session === null) {
         catchUp.started();
+        if (shownAt !== null) liveness.trigger.kept({ at: shownAt });
         link ??= createHubLink(view, heard, () => {
           catchUp.moved();
           say('attach');
@@ -215,6 +226,7 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
       listening.abort();
       for (const timer of [look, renewal, answer]) timers.clear(timer);
       session = null;
+      shownAt = null;
       stopAsking();
       liveness.trigger.started({ at: Date.now() });
     },

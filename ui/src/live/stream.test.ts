@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 /** A tab that is live, with the hub of its browser, in which time passes when the test says so. */
-async function setUp() {
+async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
   const time = createVirtualTime();
   vi.spyOn(Date, 'now').mockImplementation(time.now);
   const state = { reads: 0, asked: 0, isFrozen: false, isSilent: false };
@@ -57,9 +57,11 @@ async function setUp() {
     page.dispatchEvent(new Event('visibilitychange'));
     await time.settle();
   };
+  before?.(live);
   live.start('S1');
+  const begun = { staleSince: live.staleSince, away: live.away };
   await time.pass(1);
-  return { time, service, state, live, turn };
+  return { begun, time, service, state, live, turn };
 }
 
 it('a tab shown again after its timers slept says at once that it is old, and reads all of it again', async () => {
@@ -105,4 +107,11 @@ it('is away once the service answers nothing that is asked, and no longer than t
   state.isSilent = false;
   await time.pass(5);
   expect([live.staleSince === null, live.away]).toEqual([false, false]);
+});
+
+it('what was shown before the tab began is old until all of it was read again', async () => {
+  const at = -5 * 60_000;
+  const { begun, state, live } = await setUp((tab) => tab.shows(at));
+  expect(begun).toEqual({ staleSince: at, away: true });
+  expect([live.staleSince, live.away, state.reads]).toEqual([null, false, 1]);
 });
