@@ -4,7 +4,7 @@ import { runCommandLine } from './cli/command.ts';
 import { everyCommand } from './cli/every-command.ts';
 import { createReadSecret } from './cli/user/read-secret.ts';
 
-/** A reader of the output that goes away, as `| head` does, ends nothing: neither the service nor what a command writes. */
+/** A reader of the output that goes away, as `| head` does, ends neither the service nor the work of a command. */
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -1,6 +1,6 @@
 /**
- * `npm run machines` draws every machine into `docs/machines`, as JSON (what XState's `createMachine` takes), Mermaid and
- * SVG. Equal machines give equal bytes.
+ * `npm run machines` draws every machine into `docs/machines`, as JSON (what XState's `createMachine` takes), Mermaid
+ * and SVG. Equal machines give equal bytes.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
