@@ -213,6 +213,54 @@ test('on a phone new rows wait for the button: none moves under a finger', async
   await page.context().close();
 });
 
+test('the line of a Storm waits for the button, and keeps its room when the Storm is over', async () => {
+  await raise({ alertname: 'SomebodyHasIt' }, 'The only row');
+  const [{ id: only }] = (await api.get('/alert-groups?q=SomebodyHasIt')).items;
+  await api.post(`/alert-groups/${only}/acknowledge`);
+  const { id, name } = (await api.get('/routes')).items.find((route: Json) => route.is_default);
+  const phone = { width: 360, height: 780, touch: true, dark: true, locale: 'ru-RU' };
+  for (const [profile, begun, goes, over] of [
+    [{}, `Storm on ${name}`, `Storm on ${name} since`, `The Storm on ${name} is over.`],
+    [phone, `Шторм: ${name}`, `Шторм на маршруте ${name} с`, `Шторм на маршруте ${name} закончился.`],
+  ] as const) {
+    const page = await openList(profile, '?tab=acknowledged&q=SomebodyHasIt');
+    let storm: Json | null = null;
+    await page.route('**/api/v1/routes', async (route) => {
+      const response = await route.fetch();
+      const { items } = await response.json();
+      const changed = items.map((each: Json) =>
+        each.id === id ? { ...each, storm, storm_active: storm !== null } : each,
+      );
+      await route.fulfill({ response, json: { items: changed } });
+    });
+    const changes = async (to: Json | null) => {
+      storm = to;
+      await api.change(`/routes/${id}`, (route) => ({ ...route, description: JSON.stringify(to) }));
+    };
+    const top = async () => (await rows(page).boundingBox())?.y;
+    // Other tests may have brought about a Storm.
+    await page.reload();
+    await rows(page).first().waitFor();
+    const before = await top();
+    await changes({ since: new Date().toISOString(), alert_group_count: 21 });
+    const button = page.getByRole('button', { name: begun });
+    await button.waitFor();
+    expect(await top()).toBe(before);
+    expect(await page.getByText(goes).count()).toBe(0);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await button.click();
+    await page.getByText(goes).waitFor();
+    await button.waitFor({ state: 'detached' });
+    const below = await top();
+    expect(below).toBeGreaterThan(before!);
+    await changes(null);
+    await page.getByText(over).filter({ visible: true }).waitFor();
+    expect(await top()).toBe(below);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.context().close();
+  }
+});
+
 /** The id of the Alert Group whose row has the focus. */
 const focused = (page: Page) =>
   page.evaluate<string | undefined>(`document.activeElement.closest('[data-group]')?.dataset.group`);

@@ -112,6 +112,8 @@ export const alertGroups = {
     other:
       'Storm on {name} since {time}: {count} new Alert Groups. Those that are not Urgent are not posted one by one.',
   },
+  'storm.new': 'Storm on {name}',
+  'storm.over': 'The Storm on {name} is over.',
   'storm.show': 'Show them',
   'column.age': 'Age',
   'column.changed': 'Changed',

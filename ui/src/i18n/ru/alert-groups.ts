@@ -138,6 +138,8 @@ export const alertGroups = {
     many: 'Шторм на маршруте {name} с {time}: {count} новых групп. Не срочные отдельно не публикуются.',
     other: 'Шторм на маршруте {name} с {time}: {count} новых групп. Не срочные отдельно не публикуются.',
   },
+  'storm.new': 'Шторм: {name}',
+  'storm.over': 'Шторм на маршруте {name} закончился.',
   'storm.show': 'Показать их',
   'column.age': 'Возраст',
   'column.changed': 'Изменена',
