@@ -140,6 +140,14 @@ test('the search reads tokens, completes them by the keyboard, and is the same a
   expect(await search.inputValue()).toBe('status:acknowledged severity:critical -cluster:eu');
 });
 
+test('values of a label that no loaded row has are completed', async () => {
+  const page = await openList({}, '?label=alertname%3D%22PodCrash%22&label=pod%3D%22web-1%22');
+  expect(await rows(page).count()).toBe(1);
+  const search = page.getByRole('combobox', { name: /^Search/ });
+  await search.fill('alertname:PodCrash pod:c');
+  await page.getByRole('option', { name: 'pod:cart-1 1 row' }).waitFor();
+});
+
 test('a fault in the search is shown at its place and changes nothing', async () => {
   const page = await openList({ locale: 'ru-RU' });
   const before = await rows(page).count();

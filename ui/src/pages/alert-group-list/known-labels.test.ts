@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import type { AlertGroup, Labels } from '../../api/shapes.ts';
-import { completions, knownLabels } from './known-labels.ts';
+import type { AlertGroup, GroupFolds, Labels } from '../../api/shapes.ts';
+import { completions, foldedLabels, knownLabels } from './known-labels.ts';
 
+type Fold = GroupFolds['items'][number];
 const of = (common_labels: Labels) => ({ common_labels }) as AlertGroup;
 const KNOWN = knownLabels([
   of({ cluster: 'us', pod: 'a"b' }),
@@ -27,4 +28,10 @@ it.each([
 
 it('the most frequent name and value are completed first, wherever they stand', () => {
   expect(completions(LATE, '')).toEqual(['zone="a"', 'zone="b"', 'app="shop"', 'cluster="eu"']);
+});
+
+it('values of folds are in their order, without those that nobody completes', () => {
+  const fold = (value: string | null, alert_group_count: number) => ({ value, alert_group_count }) as Fold;
+  const items = [fold('us', 70), fold('x'.repeat(201), 9), fold('eu', 2), fold(null, 90)];
+  expect(completions(foldedLabels('cluster', { items }), '')).toEqual(['cluster="us"', 'cluster="eu"']);
 });

@@ -1,5 +1,5 @@
-/** Label names and values of the rows that are loaded: what a matcher can be completed with (ui §3). */
-import type { AlertGroup } from '../../api/shapes.ts';
+/** Label names and values: what a matcher and the search text can be completed with (ui §3). */
+import type { AlertGroup, GroupFolds } from '../../api/shapes.ts';
 import { labelMatcher } from './filters.ts';
 
 /** How many rows have each value, names and values each with the most frequent first. */
@@ -23,6 +23,14 @@ export function knownLabels(groups: readonly AlertGroup[]): KnownLabels {
   const named = [...known].map(([name, values]) => ({ name, values, rows: rows(values) }));
   named.sort((one, other) => other.rows - one.rows || one.name.localeCompare(other.name));
   return new Map(named.map(({ name, values }) => [name, byFrequency(values)]));
+}
+
+/** @param folds Alert Groups by the label of that name */
+export function foldedLabels(name: string, folds: Pick<GroupFolds, 'items'>): KnownLabels {
+  const values = folds.items.flatMap(({ value, alert_group_count: groups }) =>
+    value === null || value.length > LONGEST ? [] : [[value, groups] as const],
+  );
+  return new Map([[name, new Map(values)]]);
 }
 
 function byFrequency(values: ReadonlyMap<string, number>): ReadonlyMap<string, number> {

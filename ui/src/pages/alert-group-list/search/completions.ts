@@ -20,6 +20,12 @@ export interface Completions {
   readonly options: readonly Completion[];
 }
 
+/** Name of the label whose value is typed at the caret; null where none is. */
+export function labelAt(text: string, caret: number): string | null {
+  const name = /(?:^|\s)-?([A-Za-z_]\w*):\S*$/.exec(text.slice(0, caret))?.[1];
+  return name === undefined || KEYS.some((key) => key === name) ? null : name;
+}
+
 /** @param caret position in the text; what is typed is the token before it */
 export function completionsAt(
   text: string,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type GroupFilters, NO_FILTERS } from '../filters.ts';
 import { knownLabels } from '../known-labels.ts';
-import { completionsAt } from './completions.ts';
+import { completionsAt, labelAt } from './completions.ts';
 import { MAX_SEARCH, readSearch, says, searchText, unsaidLabels } from './tokens.ts';
 
 const NAMES = {
@@ -118,4 +118,14 @@ it.each([
 it.each(['te', 'Te', 'TE'])('%j can become a label with capitals', (text) => {
   const known = knownLabels([of({ Team: 'shop' })]);
   expect(completionsAt(text, 2, known, NAMES).options.map((each) => each.text)).toEqual(['Team:']);
+});
+
+it.each([
+  ['disk pod:a', 'pod'],
+  ['-pod:', 'pod'],
+  ['pod:a ', null],
+  ['status:f', null],
+  ['pod', null],
+])('the label whose value is typed in %j is %j', (text, label) => {
+  expect(labelAt(text, text.length)).toBe(label);
 });
