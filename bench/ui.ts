@@ -6,6 +6,7 @@ import { launchChromium } from '../test/harness/browser.ts';
 import { ChangingGroups } from '../test/harness/changing-groups.ts';
 import { costMeter, costOf, type PageCost } from '../test/harness/page-cost.ts';
 import { Sender } from '../test/harness/sender.ts';
+import { traced } from '../test/harness/trace.ts';
 import { until } from '../test/harness/until.ts';
 import { Loaded } from './installation.ts';
 import { type Bench, millis, percentiles, type Row } from './report.ts';
@@ -48,15 +49,6 @@ interface Noted {
   /** ms since the page began, and ms. */
   readonly startTime: number;
   readonly duration: number;
-}
-
-/** Of a trace of Chromium: what ran on a thread, from `ts` on, both in µs; `tdur` is what it had of a processor. */
-interface TraceEvent {
-  readonly name: string;
-  readonly pid: number;
-  readonly tid: number;
-  readonly tdur?: number;
-  readonly args?: { readonly name?: string };
 }
 
 interface Measured extends PageCost {
@@ -173,19 +165,9 @@ async function processorTimes(
   page: Page,
   groups: ChangingGroups,
 ): Promise<readonly number[]> {
-  await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline'] });
   const end = performance.now() + TRACED_MS;
-  await keepChanging(groups, () => performance.now() >= end);
-  const trace = JSON.parse((await browser.stopTracing()).toString('utf8'));
-  const events = trace.traceEvents as readonly TraceEvent[];
-  const threads = new Set(
-    events
-      .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
-      .map(({ pid, tid }) => `${pid} ${tid}`),
-  );
-  return events
-    .filter(({ name, pid, tid }) => name === 'RunTask' && threads.has(`${pid} ${tid}`))
-    .map(({ tdur = 0 }) => tdur / 1_000);
+  const { tasks } = await traced(browser, page, () => keepChanging(groups, () => performance.now() >= end));
+  return tasks;
 }
 
 function taskRows(tasks: readonly number[]): readonly Row[] {

@@ -1,4 +1,7 @@
-/** How soon the Alert Group list is there on a bad line, and how soon a press shows (ui §13). In real Chromium. */
+/**
+ * How soon the Alert Group list is there on a bad line, and how soon a press shows (ui §13). In real Chromium. Times are
+ * computed from what does not depend on other work of the machine: round trips, bytes, and the time of a processor.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -11,6 +14,7 @@ import { Api, type Json } from '../harness/api.ts';
 import { launchChromium, watched } from '../harness/browser.ts';
 import { Sender, type SentAlert } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
+import { type Trace, traced } from '../harness/trace.ts';
 import { until } from '../harness/until.ts';
 
 /** Chrome's preset "Fast 3G", as its developer tools have it: bytes a second and ms. */
@@ -19,15 +23,16 @@ const SLOWED = 4;
 const ROWS = 50;
 const MOST_FILES = 6;
 const MOST_BYTES = 90_000;
-/**
- * Of the fastest of {@link RUNS}. The aims are 3 s and 100 ms, and `docs/ui.md` has what was measured: two cores that also
- * run the service, its database and other tests need room.
- */
-const ROWS_WITHIN_MS = 8_000;
-const PAINT_WITHIN_MS = 1_500;
+/** Of the fastest of {@link RUNS}: other work on the machine makes a task take longer, never shorter. */
+const ROWS_WITHIN_MS = 3_000;
+const PAINT_WITHIN_MS = 100;
 const RUNS = 3;
 /** Cumulative Layout Shift: what Web Vitals call good. */
 const MOST_SHIFT = 0.1;
+const SCREENS = [
+  ['a phone', 390, 844],
+  ['a desk', 1440, 900],
+] as const;
 
 let tocsin: Installation;
 let ready: Ready;
@@ -45,6 +50,13 @@ beforeAll(async () => {
     ...route,
     group_key: ['alertname', 'namespace', 'pod'],
   }));
+  for (const [, width] of SCREENS) {
+    await api.post('/routes', {
+      ...{ name: `Storms ${width}`, urgent: fallback.urgent, group_key: ['pod'] },
+      ...{ matchers: [{ label: 'pod', op: '=~', value: `storm-${width}-.*` }], destination_ids: [] },
+      policy: { ...fallback.policy, storm_threshold: 2 },
+    });
+  }
   const alerts = Array.from({ length: ROWS + 10 }, (_, number) =>
     alertOf(`api-${String(number).padStart(3, '0')}`, number),
   );
@@ -79,52 +91,114 @@ async function coldProfile(width = 390, height = 844): Promise<BrowserContext> {
 }
 
 interface Load {
-  /** ms from the start of the navigation to the first row. */
-  readonly rowsAfter: number;
+  /** ms to the first row on that line with that processor: of each round trip, with what the page does meanwhile and then. */
+  readonly rounds: readonly number[];
   /** Names of files that were asked for before the first row; of the API only what was needed for it. */
   readonly files: readonly string[];
   /** Of those files, as they came over the line. */
   readonly bytes: number;
 }
 
-/** Notes when the first row is in the document and the next frame begins. */
-const NOTE_ROWS = `
+/** Puts a mark behind the next frame. */
+const MARK_FRAME = `
+  const markFrame = (name) => requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => performance.mark(name);
+    port2.postMessage(null);
+  });
+`;
+
+/** Marks the frame of the first row, and notes when it begins. */
+const MARK_ROWS = `
+  ${MARK_FRAME}
   new MutationObserver((_, observer) => {
     if (!document.querySelector('[data-group] a')) return;
     observer.disconnect();
-    requestAnimationFrame(() => { window.rowsAfter = performance.now(); });
+    markFrame('rows');
+    requestAnimationFrame(() => performance.mark('begun'));
   }).observe(document, { childList: true, subtree: true });
 `;
+
+interface Asked {
+  readonly path: string;
+  /** ms of the browser's clock, as the others. */
+  readonly at: number;
+  /** The round trip that brings it: the one after those of what began to arrive before it was asked for. */
+  readonly round: number;
+  begun: number;
+  arrived: number;
+  bytes: number;
+}
+
+/** @returns what the page asks for from now on, in that order */
+async function requestsOn(line: CDPSession): Promise<readonly Asked[]> {
+  const all: Asked[] = [];
+  const byId = new Map<string, Asked>();
+  const never = { begun: Number.POSITIVE_INFINITY, arrived: Number.POSITIVE_INFINITY, bytes: 0 };
+  line.on('Network.requestWillBeSent', ({ requestId, request, timestamp }) => {
+    // The icon is in the page: what is asked for is a transfer otherwise.
+    if (request.url.startsWith('data:')) return;
+    const at = timestamp * 1_000;
+    const before = all.filter(({ begun }) => begun <= at).map(({ round }) => round);
+    const asked = { path: new URL(request.url).pathname, at, round: 1 + Math.max(0, ...before), ...never };
+    all.push(asked);
+    byId.set(requestId, asked);
+  });
+  line.on('Network.responseReceived', ({ requestId, timestamp }) => {
+    Object.assign(byId.get(requestId) ?? {}, { begun: timestamp * 1_000 });
+  });
+  line.on('Network.loadingFinished', ({ requestId, timestamp, encodedDataLength: bytes }) => {
+    Object.assign(byId.get(requestId) ?? {}, { arrived: timestamp * 1_000, bytes });
+  });
+  await line.send('Network.enable');
+  await line.send('Network.emulateNetworkConditions', FAST_3G);
+  return all;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+/**
+ * ms of each round trip on that line with that processor. While it lasts the page works on what it has; what it does
+ * then, up to the next one or to the rows, is added.
+ */
+function roundTrips(needed: readonly Asked[], trace: Trace): readonly number[] {
+  const last = Math.max(...needed.map(({ round }) => round));
+  return Array.from({ length: last }, (_, index) => {
+    const own = needed.filter(({ round }) => round === index + 1);
+    const later = needed.filter(({ round }) => round === index + 2);
+    const begun = Math.min(...own.map(({ at }) => at));
+    const next = later.length > 0 ? Math.min(...later.map(({ at }) => at)) : trace.at('rows');
+    const arrived = Math.min(next, Math.max(...own.map((each) => each.arrived)));
+    const bytes = sum(own.map((each) => each.bytes));
+    const onTheLine = FAST_3G.latency + (bytes / FAST_3G.downloadThroughput) * 1_000;
+    const meanwhile = SLOWED * trace.processor(begun, arrived);
+    return Math.max(onTheLine, meanwhile) + SLOWED * trace.processor(arrived, next);
+  });
+}
 
 async function load(where: string): Promise<Load> {
   const profile = await coldProfile();
   const page = await profile.newPage();
-  const line = await slowed(page);
-  await line.send('Network.enable');
-  await line.send('Network.emulateNetworkConditions', FAST_3G);
-  await page.addInitScript(NOTE_ROWS);
-  const asked: { readonly url: string; readonly at: number }[] = [];
-  line.on('Network.requestWillBeSent', ({ request, timestamp }) => {
-    // The icon is in the page: what is asked for is a transfer otherwise.
-    if (!request.url.startsWith('data:')) asked.push({ url: request.url, at: timestamp * 1_000 });
+  const asked = await requestsOn(await profile.newCDPSession(page));
+  await page.addInitScript(MARK_ROWS);
+  const trace = await traced(browser, page, async () => {
+    await page.goto(ready.app_url + where, { waitUntil: 'commit' });
+    await page.locator('[data-group]').first().waitFor();
+    await until('the frame of the rows', () => page.evaluate(`performance.getEntriesByName('rows')[0]`));
   });
-  await page.goto(ready.app_url + where, { waitUntil: 'commit' });
-  await page.locator('[data-group]').first().waitFor();
-  const rowsAfter = await until('the frame of the rows', () => page.evaluate<number>('window.rowsAfter'));
-  const begun = asked[0]!.at;
-  const before = asked
-    .filter(({ at }) => at - begun <= rowsAfter)
-    .map(({ url, at }) => ({ path: new URL(url).pathname, after: Math.round(at - begun) }));
-  const files = before.map(({ path: file }) => file).filter((file) => !file.startsWith('/api/'));
-  const sizes = await Promise.all(files.map(sentBytes));
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  const when = before.map(({ path: file, after }) => `${after} ms ${file}`);
+  const drawn = trace.at('rows');
+  const isFile = ({ path: file }: Asked) => !file.startsWith('/api/');
+  const files = asked.filter((each) => isFile(each) && each.at <= trace.at('begun')).map((each) => each.path);
+  const needed = asked.filter(({ arrived }) => arrived <= drawn);
+  const rounds = roundTrips(needed, trace);
+  const bytes = sum(await Promise.all(files.map(sentBytes)));
   console.info(
-    `${where}: rows after ${Math.round(rowsAfter)} ms, ${files.length} files, ${bytes} bytes`,
-    when,
+    `${where}: rows after ${Math.round(sum(rounds))} ms, with a fast processor ${Math.round(drawn - asked[0]!.at)} ms, ${bytes} bytes`,
+    rounds.map(Math.round),
+    needed.map(({ path: file, round }) => `${round} ${file}`),
   );
   await profile.close();
-  return { rowsAfter, files, bytes };
+  return { rounds, files, bytes };
 }
 
 /** Bytes of a file as the service sends it to a browser. */
@@ -132,13 +206,6 @@ async function sentBytes(file: string): Promise<number> {
   const headers = { 'accept-encoding': 'gzip, deflate, br, zstd' };
   const answer = await fetch(ready.app_url + file, { method: 'HEAD', headers });
   return Number(answer.headers.get('content-length'));
-}
-
-/** A phone that is four times slower than this machine. */
-async function slowed(page: Page): Promise<CDPSession> {
-  const line = await page.context().newCDPSession(page);
-  await line.send('Emulation.setCPUThrottlingRate', { rate: SLOWED });
-  return line;
 }
 
 test('the list shows its rows in time on Fast 3G with a slow processor, from few files and bytes', async () => {
@@ -150,7 +217,8 @@ test('the list shows its rows in time on Fast 3G with a slow processor, from few
     expect(files.length, files.join(' ')).toBeLessThanOrEqual(MOST_FILES);
     expect(bytes, files.join(' ')).toBeLessThanOrEqual(MOST_BYTES);
   }
-  expect(Math.min(...measured.map(({ rowsAfter }) => rowsAfter))).toBeLessThanOrEqual(ROWS_WITHIN_MS);
+  const times = measured.map(({ rounds }) => sum(rounds));
+  expect(Math.min(...times), times.join(' ')).toBeLessThanOrEqual(ROWS_WITHIN_MS);
 });
 
 /** Whether the page has the code and the texts that the list leads to. */
@@ -159,13 +227,11 @@ async function isLoadedAhead(page: Page): Promise<boolean> {
   return (await page.evaluate<number>(ahead)) === 2;
 }
 
-/** Notes how long a press takes to show: from the event to the next frame, as the browser measures it (Event Timing). */
-const NOTE_PAINTS = `
-  window.slowest = 0;
-  new PerformanceObserver((list) => {
-    for (const { interactionId, duration } of list.getEntries())
-      if (interactionId > 0) window.slowest = Math.max(window.slowest, duration);
-  }).observe({ type: 'event', durationThreshold: 16 });
+/** Marks a press and the frame after it. */
+const MARK_PRESSES = `
+  ${MARK_FRAME}
+  addEventListener('pointerdown', () => performance.mark('pressed'), true);
+  addEventListener('click', () => markFrame('shown'), true);
 `;
 
 /** A press as a person's. A click by the driver asks the page for what is under the pointer, in time that would count. */
@@ -175,28 +241,22 @@ async function press(page: Page, target: Locator): Promise<void> {
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
 }
 
-/** @returns ms to the next frame of the slowest event of what is done */
-async function paintAfter(page: Page, act: () => Promise<unknown>): Promise<number> {
-  await page.evaluate('window.slowest = 0');
-  await act();
-  // Entries come with the frame after the one they measure.
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)))');
-  return page.evaluate<number>('window.slowest');
-}
-
 test('with a slow processor a filter, a group that opens and a Command show soon after the press', async () => {
   const page = await (await coldProfile(1440, 900)).newPage();
-  await page.addInitScript(NOTE_PAINTS);
+  await page.addInitScript(MARK_PRESSES);
   await page.goto(`${ready.app_url}/alert-groups`);
   await page
     .locator('[data-group]')
     .nth(ROWS - 1)
     .waitFor();
   await until('what is loaded ahead', () => isLoadedAhead(page));
-  await slowed(page);
   const paints: Record<string, number[]> = {};
   const noted = async (what: string, act: () => Promise<unknown>) => {
-    paints[what] = [...(paints[what] ?? []), await paintAfter(page, act)];
+    const trace = await traced(browser, page, act);
+    paints[what] = [
+      ...(paints[what] ?? []),
+      Math.round(SLOWED * trace.processor(trace.at('pressed'), trace.at('shown'))),
+    ];
   };
   for (let run = 0; run < RUNS; run++) {
     await noted('filter', async () => {
@@ -221,7 +281,7 @@ test('with a slow processor a filter, a group that opens and a Command show soon
       .nth(ROWS - 5)
       .waitFor();
   }
-  console.info('ms from a press to the next frame', paints);
+  console.info('ms of a slow processor from a press to the end of the next frame', paints);
   for (const [what, ms] of Object.entries(paints))
     expect(Math.min(...ms), what).toBeLessThanOrEqual(PAINT_WITHIN_MS);
 });
@@ -266,16 +326,13 @@ function layoutShift(shifts: readonly Shift[]): number {
   return most;
 }
 
-describe.each([
-  ['a phone', 390, 844],
-  ['a desk', 1440, 900],
-])('on %s', (_, width, height) => {
-  test('little of the list moves while it loads on a slow line, and nothing when rows change or others wait', async () => {
+describe.each(SCREENS)('on %s', (_, width, height) => {
+  test('little of the list moves while it loads on a slow line, and nothing when rows change, others wait or a Storm begins', async () => {
     const profile = await coldProfile(width, height);
     const page = await profile.newPage();
-    const line = await slowed(page);
-    await line.send('Network.enable');
-    await line.send('Network.emulateNetworkConditions', FAST_3G);
+    const line = await profile.newCDPSession(page);
+    await line.send('Emulation.setCPUThrottlingRate', { rate: SLOWED });
+    await requestsOn(line);
     await page.addInitScript(NOTE_SHIFTS);
     await page.goto(`${ready.app_url}/alert-groups`);
     const rows = page.locator('[data-group]');
@@ -300,9 +357,18 @@ describe.each([
     await page.locator('[data-group]', { hasText: news[1]! }).waitFor();
     const entering = (await shiftsOf(page)).slice(loading.length);
     expect(layoutShift(entering), JSON.stringify(entering)).toBeLessThan(MOST_SHIFT);
+    // The Storm's groups and its line wait as well.
+    await rows.nth(3).hover();
+    const entered = (await shiftsOf(page)).length;
+    const storm = ['a', 'b', 'c'].map((pod) => alertOf(`storm-${width}-${pod}`, 0));
+    expect(await sender.post({ alerts: storm, groupKey: `storm-${width}` })).toBe(202);
+    await page.getByRole('button', { name: `3 new · Storm on Storms ${width}` }).waitFor();
+    const storming = (await shiftsOf(page)).slice(entered);
+    expect(layoutShift(storming), JSON.stringify(storming)).toBe(0);
     console.info('layout shift', {
       loading: layoutShift(loading),
       waiting: layoutShift(waiting),
+      storming: layoutShift(storming),
       entering: layoutShift(entering),
     });
     await profile.close();
