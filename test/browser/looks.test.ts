@@ -18,6 +18,7 @@ const ZOOMED = [
   { width: 720, height: 450 },
   { width: 900, height: 563 },
 ];
+const NARROWEST = { width: 360, height: 800 };
 
 let tocsin: Installation;
 let ready: Ready;
@@ -75,6 +76,27 @@ async function furtherPaths(): Promise<readonly string[]> {
 const overflow = (page: Page) =>
   page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
 
+/** Short words in sight that are broken over two lines. Of what is longer than a line, such as an address, none is one. */
+const BROKEN_WORDS = `(() => {
+  const found = [];
+  const range = document.createRange();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const { parentElement: parent, data } = node;
+    if (!parent.checkVisibility({ visibilityProperty: true }) || parent.offsetWidth <= 1) continue;
+    for (const { 0: text, index } of data.matchAll(/\\S{2,24}(?!\\S)/g)) {
+      if (/\\S/.test(data[index - 1] ?? ' ')) continue;
+      for (const { 0: word, index: at } of text.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
+        range.setStart(node, index + at);
+        range.setEnd(node, index + at + word.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) found.push(word);
+      }
+    }
+  }
+  return found;
+})()`;
+
 test('every kind of page is among those that are looked at', () => {
   const looked = new Set(paths.map(patternOf));
   expect(PAGES.filter(({ pattern }) => !looked.has(pattern))).toEqual([]);
@@ -118,12 +140,14 @@ test.each(['en-GB', 'ru-RU'] as const)(
         await page.screenshot({ path: path.join(shots, `page${where.replaceAll(/\W+/g, '-')}-${name}.png`) });
         faults.push(...found.map((each) => `${where} ${name}: ${each}`));
       }
-      for (const size of ZOOMED) {
+      for (const size of [...ZOOMED, NARROWEST]) {
         await page.setViewportSize(size);
         await allRead();
         const over = await overflow(page);
         if (over > 0) faults.push(`${where} ${locale}, ${size.width} px: scrolls sideways by ${over} px`);
       }
+      const broken = await page.evaluate<string[]>(BROKEN_WORDS);
+      if (broken.length > 0) faults.push(`${where} ${locale}: breaks the words ${broken.join(', ')}`);
     };
     await look('/sign-in');
     await signIn(page, ready);
