@@ -530,6 +530,7 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
   ['docs/asvs.md', /counts in its step of 30 s/, 'the standard of TOTP'],
   ['docs/asvs.md', /256 bits as the source/, 'the bytes of a cookie'],
   ['docs/asvs.md', /nonce of 96 bits/, 'what AES-GCM takes'],
+  ['docs/asvs.md', /last lists, for 12 h at most/, 'ui §1.4'],
   ['docs/asvs.md', /wants 30 min and 12 h/, 'of the ASVS'],
   ['docs/asvs.md', /65 do not/, 'one more than is read beside it'],
   ['docs/bridges.md', /up to 512 characters that Tocsin stores/, 'schemas of the protocol (bridge §2)'],

@@ -34,12 +34,23 @@ const rowOf = (name: string) =>
     .getByRole('row', { name: new RegExp(name) })
     .or(page.getByText(name))
     .first();
-/** What the browser stores of the service, by the name of the store. */
+/** What the browser stores, by the name of the store: paths, and texts of the lists. */
 const kept = () =>
   page.evaluate<Record<string, string[]>>(`(async () => {
-    const paths = async (name) => (await (await caches.open(name)).keys()).map(({ url }) => new URL(url).pathname);
-    return Object.fromEntries(await Promise.all((await caches.keys()).map(async (name) => [name, await paths(name)])));
+    const said = async (name) => {
+      const cache = await caches.open(name);
+      const paths = (await cache.keys()).map(({ url }) => new URL(url).pathname);
+      if (name === 'tocsin.shell') return paths;
+      return Promise.all(paths.map(async (path) => (await cache.match(path)).text()));
+    };
+    return Object.fromEntries(await Promise.all((await caches.keys()).map(async (name) => [name, await said(name)])));
   })()`);
+/** Waits until the page and a list with this name are kept. */
+const isKept = (name: string) =>
+  until('the page and the list are kept', async () => {
+    const { 'tocsin.shell': shell = [], 'tocsin.lists': lists = [] } = await kept();
+    return (shell.includes('/') && lists.some((list) => list.includes(name))) || undefined;
+  });
 
 async function raise(name: string): Promise<Json> {
   const sender = new Sender(ready.ingest_endpoint, ready.integration_token!);
@@ -52,10 +63,7 @@ test('shows the last list and its age, takes no Command, and is live again by it
   await rowOf('LineGone').waitFor();
   await page.reload();
   await rowOf('LineGone').waitFor();
-  await until('the page and the list are kept', async () => {
-    const { 'tocsin.shell': shell = [], 'tocsin.answers': answers = [] } = await kept();
-    return shell.includes('/') && answers.includes('/api/v1/alert-groups') ? true : undefined;
-  });
+  await isKept('LineGone');
   await profile.setOffline(true);
   await page.reload();
   await rowOf('LineGone').waitFor();
@@ -82,28 +90,35 @@ test('shows the last list and its age, takes no Command, and is live again by it
   await page.getByText('Acknowledged', { exact: true }).first().waitFor();
 });
 
-test('does so while the service is down, and its page is the newer one once it is back', async () => {
+test('does so while the service is down, and reads all of it again, the session too, once it is back', async () => {
   await page.reload();
   await rowOf('LineGone').waitFor();
+  await isKept('LineGone');
   await tocsin.stop();
   await page.reload();
   await rowOf('LineGone').waitFor();
   await page.getByText('nothing is sent until it does').waitFor();
+  const session = page.waitForResponse((answer) => answer.url().endsWith('/sessions/current') && answer.ok());
   ready = await tocsin.start();
   await page.getByText('nothing is sent until it does').waitFor({ state: 'detached', timeout: 30_000 });
+  await session;
+});
+
+test('the wall is left to the browser, which loads it again when the line is back', async () => {
+  await isKept('LineGone');
+  await profile.setOffline(true);
+  await expect(page.goto(`${ready.app_url}/wall`)).rejects.toThrow('ERR_INTERNET_DISCONNECTED');
+  await profile.setOffline(false);
 });
 
 test('a sign-out leaves no answer of the service in the browser', async () => {
-  expect((await kept())['tocsin.answers']).not.toEqual([]);
   await page.goto(`${ready.app_url}/alert-groups`);
+  await isKept('LineGone');
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.getByRole('button', { name: /^Menu of/ }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
-  await until(
-    'the answers are gone',
-    async () => (await kept())['tocsin.answers'] === undefined || undefined,
-  );
+  await until('the list is gone', async () => (await kept())['tocsin.lists'] === undefined || undefined);
   await profile.setOffline(true);
   await page.goto(`${ready.app_url}/alert-groups`);
   await page.getByText('Tocsin does not answer').first().waitFor();

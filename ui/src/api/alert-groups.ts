@@ -33,8 +33,8 @@ export function createAlertGroupsApi(client: ApiClient) {
   const of = (id: string) => `/alert-groups/${id}`;
 
   return {
-    list: (filters: Query, page: PageRequest): Promise<Answer<Page<AlertGroup>>> =>
-      client.get('/alert-groups', { query: { ...filters, ...page } }),
+    list: (filters: Query, page: PageRequest, keptAs?: string): Promise<Answer<Page<AlertGroup>>> =>
+      client.get('/alert-groups', { query: { ...filters, ...page }, keptAs }),
     counts: (filters: Query): Promise<Answer<GroupCounts>> =>
       client.get('/alert-group-counts', { query: filters }),
     folds: (filters: Query): Promise<Answer<GroupFolds>> =>

@@ -80,15 +80,28 @@ function client(answers: (() => Response | Promise<Response>)[], deps: Partial<C
 }
 
 describe('API client', () => {
-  it('says when a kept answer came, and counts it as none of the service', async () => {
-    const kept: number[] = [];
-    const answer = () => Response.json({ items: [] }, { headers: { 'Tocsin-Kept-At': '5000' } });
-    const { api } = client([answer], { gotKept: (at) => kept.push(at) });
+  it.each([
+    ['no connection', () => Promise.reject(new TypeError('network'))],
+    ['502 of a proxy', () => new Response('<html>', { status: 502 })],
+  ])('answers reads with what was kept after %s, and counts that as no answer', async (_, lost) => {
+    const said: number[] = [];
+    const kept = { answer: async (name: string) => ({ at: 5_000, body: name }) };
+    const { api } = client([lost, lost, lost], { kept, gotKept: (at) => said.push(at) });
     const over = api.watchReads();
-    const read = api.get('/routes');
+    const read = api.get('/routes', { query: { limit: 2 } });
     expect(await over()).toBe(false);
-    expect(await read).toMatchObject({ ok: true, value: { items: [] }, isKept: true });
-    expect(kept).toEqual([5_000]);
+    expect(await read).toMatchObject({ ok: true, value: '/routes?limit=2', isKept: true });
+    expect(await api.get('/alert-groups', { keptAs: 'open' })).toMatchObject({ value: 'open' });
+    expect((await api.post('/routes')).ok).toBe(false);
+    expect(said).toEqual([5_000, 5_000]);
+  });
+
+  it('gives nothing that was kept once the service answered, whatever it was', async () => {
+    const kept = { answer: async () => ({ at: 5_000, body: {} }) };
+    const lost = () => Promise.reject(new TypeError('network'));
+    const { api } = client([() => problem(503, {}), lost], { kept });
+    expect((await api.get('/routes')).ok).toBe(false);
+    expect((await api.get('/routes')).ok).toBe(false);
   });
 
   it('sends the CSRF token with changes only, and If-Match where given', async () => {

@@ -2,7 +2,7 @@
  * The one way to the service: JSON over same-origin fetch with the CSRF token of the session (api §1.9), one retry
  * after a stale token, a bound on the time of every request, and every refusal as a value.
  */
-import { KEPT_AT } from './kept.ts';
+import type { Kept } from './kept.ts';
 import { notSent, type Problem, readProblem, unanswered, unreachable } from './problem.ts';
 import type { Session } from './shapes.ts';
 
@@ -32,6 +32,8 @@ export interface RequestOptions {
   readonly long?: boolean;
   /** A POST that changes nothing worth a warning: it is sent whatever is known, and may be repeated at will. */
   readonly harmless?: boolean;
+  /** What the answer is called where it is kept, if not by path and query. */
+  readonly keptAs?: string | undefined;
   /** Given when nobody waits for the answer any more: the request is given up, and says nothing about the service. */
   readonly signal?: AbortSignal;
 }
@@ -56,7 +58,9 @@ export interface ClientDeps {
   readonly session: SessionPort;
   /** Whether the service is known not to answer, so that a change is not even sent. Answers within 2 s. */
   readonly isAway: () => Promise<boolean>;
-  /** Nothing came, and what is given instead came at `at`, in milliseconds since the epoch. */
+  /** What reads are answered with as long as nothing came from the service. */
+  readonly kept?: Pick<Kept, 'answer'>;
+  /** A read was answered so. @param at when that came, ms since the epoch */
   readonly gotKept?: (at: number) => void;
   readonly timers: Timers;
 }
@@ -82,18 +86,33 @@ export interface ApiClient {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-export function createApiClient({ fetch, session, isAway, gotKept, timers }: ClientDeps): ApiClient {
+export function createApiClient(deps: ClientDeps): ApiClient {
+  const { fetch, session, isAway, timers } = deps;
   /** Reads on their way, and which of all reads each is. */
   const reads = new Map<Promise<Answer<unknown>>, { number: number; left: AbortSignal | undefined }>();
   let readsBegun = 0;
+  /** The service answered something: nothing kept is shown any more. */
+  let isAnswered = false;
+
+  async function keptAnswer<T>(name: string): Promise<Answer<T> | null> {
+    const kept = isAnswered ? null : ((await deps.kept?.answer(name)) ?? null);
+    if (kept === null || isAnswered) return null;
+    deps.gotKept?.(kept.at);
+    return { ok: true, value: kept.body as T, etag: null, isKept: true };
+  }
 
   async function attempt<T>(method: Method, path: string, options: RequestOptions): Promise<Answer<T>> {
     const changes = method !== 'GET' && options.harmless !== true;
     if (changes && (await isAway())) return { ok: false, problem: notSent() };
-    const lost = (status: number): Answer<T> => ({
-      ok: false,
-      problem: changes ? unanswered(status) : unreachable(),
-    });
+    const target = `${path}${queryString(options.query)}`;
+    const lost = async (status: number): Promise<Answer<T>> => {
+      const kept = await keptInstead();
+      return kept ?? { ok: false, problem: changes ? unanswered(status) : unreachable() };
+    };
+    const keptInstead = async () => {
+      const isWanted = method === 'GET' && options.signal?.aborted !== true;
+      return isWanted ? keptAnswer<T>(options.keptAs ?? target) : null;
+    };
     if (options.signal?.aborted) return lost(0);
     const giveUp = new AbortController();
     const abort = () => giveUp.abort();
@@ -101,7 +120,7 @@ export function createApiClient({ fetch, session, isAway, gotKept, timers }: Cli
     const { signal: left } = options;
     left?.addEventListener('abort', abort);
     try {
-      const response = await fetch(`${BASE}${path}${queryString(options.query)}`, {
+      const response = await fetch(`${BASE}${target}`, {
         method,
         headers: headersOf(method, options),
         credentials: 'same-origin',
@@ -114,15 +133,12 @@ export function createApiClient({ fetch, session, isAway, gotKept, timers }: Cli
       const body = parse(text);
       // An answer that is not the service's says nothing about what was asked.
       if (response.ok && body === undefined) return lost(0);
-      const keptAt = response.headers.get(KEPT_AT);
-      if (keptAt !== null) {
-        gotKept?.(Number(keptAt));
-        return { ok: true, value: body as T, etag: null, isKept: true };
-      }
-      if (response.ok) return { ok: true, value: body as T, etag: response.headers.get('ETag') };
-      const problem = readProblem(status, body, response.headers.get('Retry-After'));
-      if (changes && problem.type === 'unknown' && LOST_BEHIND_PROXY.has(status)) return lost(status);
-      return { ok: false, problem };
+      const problem = response.ok ? null : readProblem(status, body, response.headers.get('Retry-After'));
+      const isLost = problem?.type === 'unknown' && LOST_BEHIND_PROXY.has(status);
+      if (isLost && changes) return lost(status);
+      isAnswered ||= !isLost;
+      if (problem === null) return { ok: true, value: body as T, etag: response.headers.get('ETag') };
+      return (isLost ? await keptInstead() : null) ?? { ok: false, problem };
     } catch {
       // Whatever fetch and reading the body throw means the same here: no answer came.
       return lost(0);

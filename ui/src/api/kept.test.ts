@@ -1,150 +1,101 @@
 import { expect, test } from 'vitest';
-import { createKeptAnswers, KEPT_AT } from './kept.ts';
+import { createKept, type KeptList } from './kept.ts';
 
-const LIST = '/api/v1/alert-groups?status=firing';
-const SESSION = '/api/v1/sessions/current';
-const MINUTE = 60_000;
+const HOUR = 3_600_000;
 
-/** The storage of a browser, as far as it is used. */
-function storage() {
+/** A browser, in which pages begin at the hour that a test says. */
+function setUp() {
   const stored = new Map<string, Map<string, Response>>();
   const open = (name: string) => stored.get(name) ?? stored.set(name, new Map()).get(name)!;
   const caches = {
     delete: async (name: string) => stored.delete(name),
     open: async (name: string) => ({
-      match: async (path: string) => open(name).get(path)?.clone(),
-      put: async (path: string, answer: Response) => {
-        open(name).delete(path);
-        open(name).set(path, answer);
-      },
+      match: async ({ url }: Request) => open(name).get(url)?.clone(),
+      put: async (url: string, answer: Response) => open(name).set(url, answer),
       keys: async () => [...open(name).keys()].map((url) => ({ url })),
       delete: async ({ url }: Request) => open(name).delete(url),
     }),
   };
-  return { caches: caches as unknown as CacheStorage, paths: () => [...open('tocsin.answers').keys()] };
-}
-
-const settle = () => new Promise((resolve) => setTimeout(resolve));
-
-/** A browser whose service answers `state.answer`, or nothing. */
-function setUp() {
-  const { caches, paths } = storage();
-  const state = { at: 1_000 * MINUTE, user: 'US1', answer: null as (() => Response) | null };
-  const request: typeof fetch = async (input) => {
-    if (state.answer === null) throw new TypeError('no line');
-    return input === SESSION ? Response.json({ user: { id: state.user } }) : state.answer();
-  };
-  /** A page that is loaded and asks for the list. */
-  const load = async (...asked: readonly string[]) => {
-    const page = createKeptAnswers(request, caches, () => state.at);
-    // In the order of a page: the list is asked for before it is known who asks.
-    const answers = await Promise.all([...asked, SESSION].map((path) => page.fetch(path)));
+  const settle = () => new Promise((resolve) => setTimeout(resolve));
+  let hour = 0;
+  const begin = async (at: number) => {
+    hour = at;
+    const kept = createKept(caches as unknown as CacheStorage, () => hour * HOUR);
     await settle();
-    return { ...page, answers };
+    return kept;
   };
-  const answers = (body: unknown, status = 200) => {
-    state.answer = () => Response.json(body, { status });
-  };
-  const offline = () => {
-    state.answer = null;
-  };
-  return { state, load, answers, offline, paths };
+  const count = () => stored.get('tocsin.lists')?.size ?? 0;
+  return { begin, settle, count };
 }
 
-test('a start without a line gets what came last, and when that was', async () => {
-  const { state, load, answers, offline } = setUp();
-  answers({ items: [1] });
-  await load(LIST);
-  state.at += 5 * MINUTE;
-  offline();
-  const [answer] = (await load(LIST)).answers;
-  expect(await answer!.json()).toEqual({ items: [1] });
-  expect(answer!.headers.get(KEPT_AT)).toBe(String(1_000 * MINUTE));
-  await expect(load('/api/v1/alert-groups?status=resolved')).rejects.toThrow('no line');
+const list = (at: number, rows: string, userId = 'US1'): KeptList => ({
+  ...{ userId, at: at * HOUR, until: (at + 12) * HOUR },
+  answers: { '/sessions/current': `session of ${at}`, [rows]: `${rows} of ${at}` },
 });
 
-test('so does one behind a proxy that lost the service', async () => {
-  const { load, answers } = setUp();
-  answers({ items: [1] });
-  await load(LIST);
-  answers('Bad gateway', 502);
-  expect(await (await load(LIST)).answers[0]!.json()).toEqual({ items: [1] });
-  answers({}, 503);
-  expect((await load(LIST)).answers[0]!.status).toBe(503);
-});
-
-test('what a page was answered is never replaced by what was before', async () => {
-  const { load, answers, offline } = setUp();
-  answers({ items: [1] });
-  const page = await load(LIST);
-  offline();
-  await expect(page.fetch(LIST)).rejects.toThrow('no line');
-});
-
-test('nothing else is kept: other paths, changes, refusals, and nothing for longer than 12 hours', async () => {
-  const { state, load, answers, offline, paths } = setUp();
-  answers({ items: [1] });
-  const { fetch } = await load('/api/v1/users');
-  await fetch('/api/v1/routes', { method: 'POST' });
-  answers({}, 403);
-  await fetch('/api/v1/organization');
+test('a page gets each list as it was shown last, and the newest of everything else', async () => {
+  const { begin, settle } = setUp();
+  const page = await begin(3);
+  page.keep('open', list(1, 'open'));
+  page.keep('all', list(2, 'all'));
+  page.keep('open', list(3, 'open'));
   await settle();
-  expect(paths()).toEqual([SESSION]);
-  answers({ items: [1] });
-  await load(LIST);
-  offline();
-  state.at += 12 * 60 * MINUTE;
-  await expect(load(LIST)).rejects.toThrow('no line');
-  expect(paths()).toEqual([]);
+  const next = await begin(4);
+  expect(await next.answer('open')).toEqual({ at: 3 * HOUR, body: 'open of 3' });
+  expect(await next.answer('all')).toEqual({ at: 2 * HOUR, body: 'all of 2' });
+  expect(await next.answer('/sessions/current')).toEqual({ at: 3 * HOUR, body: 'session of 3' });
+  expect(await next.answer('/users')).toBe(null);
 });
 
-test('at most 10 lists are kept, each stored at most every 10 s', async () => {
-  const { state, load, answers, offline, paths } = setUp();
-  const list = (query: number) => `/api/v1/alert-groups?q=${query}`;
-  answers({ items: [1] });
-  const { fetch } = await load();
-  for (let query = 0; query < 30; query += 1) await fetch(list(query));
+test('a page gets what was there when it began', async () => {
+  const { begin, settle } = setUp();
+  const page = await begin(1);
+  page.keep('open', list(1, 'open'));
   await settle();
-  expect(paths()).toHaveLength(11);
-  expect(paths().at(-1)).toBe(list(29));
-  answers({ items: [2] });
-  state.at += 9_000;
-  await fetch(list(29));
-  await settle();
-  state.at += 1_000;
-  await fetch(list(28));
-  await fetch('/api/v1/sessions/current');
-  await settle();
-  offline();
-  const [older, newer] = (await load(list(29), list(28))).answers;
-  expect([await older!.json(), await newer!.json()]).toEqual([{ items: [1] }, { items: [2] }]);
+  expect(await page.answer('open')).toBe(null);
 });
 
-test('the end of a session takes it away, and what comes later of that session', async () => {
-  const { load, answers, paths } = setUp();
-  answers({ items: [1] });
-  const { fetch, forget } = await load(LIST);
-  const late = fetch('/api/v1/routes');
-  forget();
-  await late;
+test('a list is not shown after its end, nor when the clock was set back, and is deleted then', async () => {
+  const { begin, settle, count } = setUp();
+  const page = await begin(2);
+  page.keep('old', list(1, 'old'));
+  page.keep('open', list(2, 'open'));
   await settle();
-  expect(paths()).toEqual([]);
+  const later = await begin(13);
+  expect(await later.answer('old')).toBe(null);
+  expect(await later.answer('open')).toEqual({ at: 2 * HOUR, body: 'open of 2' });
+  expect(count()).toBe(1);
+  expect(await (await begin(1)).answer('open')).toBe(null);
+  expect(count()).toBe(0);
 });
 
-test('so does the session of somebody else', async () => {
-  const { state, load, answers, offline, paths } = setUp();
-  answers({ items: [1] });
-  await load(LIST);
-  await load();
-  expect(paths()).toEqual([LIST, SESSION]);
-  state.user = 'US2';
-  await load();
-  expect(paths()).toEqual([SESSION]);
-  offline();
-  await expect(load(LIST)).rejects.toThrow('no line');
+test('the five newest lists are kept', async () => {
+  const { begin, settle, count } = setUp();
+  const page = await begin(9);
+  for (const at of [1, 2, 3, 4, 5, 6, 7]) page.keep(`list ${at}`, list(at, `list ${at}`));
+  await settle();
+  expect(count()).toBe(5);
+  const next = await begin(9);
+  expect([await next.answer('list 2'), await next.answer('list 3')]).toEqual([null, expect.anything()]);
+});
+
+test('those of somebody else are deleted, and all of them with the end of the session', async () => {
+  const { begin, settle, count } = setUp();
+  const page = await begin(1);
+  page.keep('open', list(1, 'open'));
+  page.keep('all', list(1, 'all', 'US2'));
+  page.ownedBy('US2');
+  await settle();
+  const next = await begin(1);
+  expect([await next.answer('open'), count()]).toEqual([null, 1]);
+  next.keep('open', list(1, 'open', 'US2'));
+  next.forget();
+  await settle();
+  expect(count()).toBe(0);
 });
 
 test('nothing is kept where a page is not secure', async () => {
-  const request: typeof fetch = async () => Response.json({});
-  expect(createKeptAnswers(request, undefined, () => 0).fetch).toBe(request);
+  const kept = createKept(undefined, () => 0);
+  kept.keep('open', list(0, 'open'));
+  expect(await kept.answer('open')).toBe(null);
 });

@@ -1,116 +1,94 @@
 /**
- * The last answers that the list is made of, kept in the browser for a start without a line (ui §1.4). Only a document
- * that had no answer of the service for a path yet is given the kept one, and everything it shows counts as old then.
+ * What the list was made of last, kept in the browser for a start without a line (ui §1.4). Whatever is shown of it
+ * counts as old until it was read again.
  */
 
-const SESSION = '/api/v1/sessions/current';
-const LISTS = '/api/v1/alert-groups?';
-/** What the list needs: paths, and with `?` every query of a path. */
-const KEPT = [SESSION, '/api/v1/organization', '/api/v1/routes', '/api/v1/saved-views', LISTS];
-const CACHE = 'tocsin.answers';
-/** A header of a kept answer: when it came, in milliseconds since the epoch. */
-export const KEPT_AT = 'Tocsin-Kept-At';
-/** An answer of a path is stored at most this often. */
-const EVERY_MS = 10_000;
-/** As long as a session that nobody uses. */
-const KEPT_MS = 12 * 3_600_000;
-const MOST_LISTS = 10;
-/** What proxies answer when they lost the service behind them. */
-const LOST: ReadonlySet<number> = new Set([502, 504]);
+/** One list, with all that a page needs to show it. */
+export interface KeptList {
+  /** Of the session; other people's are deleted. */
+  readonly userId: string;
+  /** When it was shown, and from when on it is not any more: ms since the epoch. */
+  readonly at: number;
+  readonly until: number;
+  /** Bodies of answers, by what their requests are called. */
+  readonly answers: Readonly<Record<string, unknown>>;
+}
 
-export interface KeptAnswers {
-  /** Keeps what the service answers, and gives it when nothing is answered. */
-  readonly fetch: typeof fetch;
-  /** The session is over. */
+export interface Kept {
+  /** The newest answer to a request of this name, as it was when the page began. */
+  answer(name: string): Promise<{ readonly at: number; readonly body: unknown } | null>;
+  /** @param list name of the request for the rows */
+  keep(list: string, kept: KeptList): void;
+  /** Deletes what is not of this person. */
+  ownedBy(userId: string): void;
   forget(): void;
 }
 
-/** @param caches undefined where a page is not secure: nothing is kept there */
-export function createKeptAnswers(
-  request: typeof fetch,
-  caches: CacheStorage | undefined,
-  now: () => number,
-): KeptAnswers {
-  if (caches === undefined) return { fetch: request, forget: () => undefined };
-  /** When the last stored answer of a path came. */
-  const answered = new Map<string, number>();
-  let session = 0;
+type Head = Omit<KeptList, 'answers'>;
+
+interface Stored {
+  readonly key: Request;
+  readonly head: Head;
+  readonly answers: () => Promise<KeptList['answers']>;
+}
+
+const CACHE = 'tocsin.lists';
+const HEAD = 'Tocsin-Kept';
+const MOST_LISTS = 5;
+
+/** @param caches undefined where the page is not secure: nothing is kept there */
+export function createKept(caches: CacheStorage | undefined, now: () => number): Kept {
   let changes = Promise.resolve();
-  /** Resolves when what is kept is known to be of the person who is signed in. */
-  let isSure: () => void = () => undefined;
-  const sure = new Promise<void>((resolve) => {
-    isSure = resolve;
-  });
+  const begun = stillShown().catch(() => []);
+
+  /** Those that may still be shown, the newest first. The others are deleted. */
+  async function stillShown(isOurs = (_: Head) => true): Promise<readonly Stored[]> {
+    if (caches === undefined) return [];
+    const cache = await caches.open(CACHE);
+    const keys = await cache.keys();
+    const lists = (await Promise.all(keys.map((key) => stored(cache, key)))).flat();
+    lists.sort((one, other) => other.head.at - one.head.at);
+    const isShown = ({ head }: Stored, place: number) =>
+      place < MOST_LISTS && head.at <= now() && now() < head.until && isOurs(head);
+    await Promise.all(lists.map((each, place) => isShown(each, place) || cache.delete(each.key)));
+    return lists.filter(isShown);
+  }
 
   /** One after the other. A full or a closed storage keeps nothing. */
-  function change(run: () => Promise<unknown>): Promise<void> {
+  function change(run: (open: CacheStorage) => Promise<unknown>): void {
+    if (caches === undefined) return;
     const done = () => undefined;
-    changes = changes.then(run).then(done, done);
-    return changes;
-  }
-
-  async function store(path: string, text: string, at: number): Promise<void> {
-    if (path === SESSION && userOf(text) !== userOf(await read(path).then((answer) => answer?.text()))) {
-      await caches!.delete(CACHE);
-    }
-    const cache = await caches!.open(CACHE);
-    await cache.put(path, new Response(text, { headers: { [KEPT_AT]: String(at) } }));
-    const lists = (await cache.keys()).filter(({ url }) => url.includes(LISTS));
-    for (const old of lists.slice(0, Math.max(0, lists.length - MOST_LISTS))) await cache.delete(old);
-  }
-
-  async function read(path: string): Promise<Response | undefined> {
-    const answer = await (await caches!.open(CACHE)).match(path);
-    const age = now() - Number(answer?.headers.get(KEPT_AT));
-    if (age >= 0 && age < KEPT_MS) return answer;
-    if (answer !== undefined) await caches!.delete(CACHE);
-    return undefined;
-  }
-
-  async function kept(path: string): Promise<Response | undefined> {
-    if (answered.has(path)) return undefined;
-    return read(path).catch(() => undefined);
-  }
-
-  async function fetched(path: string, init: RequestInit | undefined): Promise<Response> {
-    const own = session;
-    let answer: Response;
-    try {
-      answer = await request(path, init);
-    } catch (error) {
-      const before = await kept(path);
-      if (before === undefined) throw error;
-      return before;
-    }
-    if (LOST.has(answer.status)) return (await kept(path)) ?? answer;
-    const at = now();
-    const isDue = at - (answered.get(path) ?? 0) >= EVERY_MS;
-    if (isDue) answered.set(path, at);
-    if (isDue && answer.ok) {
-      const copy = answer.clone();
-      const keep = () => change(async () => own === session && store(path, await copy.text(), at));
-      if (path === SESSION) void keep().then(isSure);
-      else void sure.then(keep);
-    }
-    return answer;
+    changes = changes.then(() => run(caches)).then(done, done);
   }
 
   return {
-    fetch: (input, init) => {
-      const path = String(input);
-      const isKept = KEPT.some((known) => (known.endsWith('?') ? path.startsWith(known) : path === known));
-      return isKept && (init?.method ?? 'GET') === 'GET' ? fetched(path, init) : request(input, init);
+    async answer(name) {
+      for (const { head, answers } of await begun) {
+        const body = (await answers())[name];
+        if (body !== undefined) return { at: head.at, body };
+      }
+      return null;
     },
-    forget() {
-      session += 1;
-      answered.clear();
-      void change(() => caches.delete(CACHE));
+    keep(list, { answers, ...head }) {
+      change(async (open) => {
+        const cache = await open.open(CACHE);
+        const headers = { [HEAD]: JSON.stringify(head) };
+        await cache.put(`/${encodeURIComponent(list)}`, Response.json(answers, { headers }));
+        await stillShown();
+      });
     },
+    ownedBy: (userId) => change(() => stillShown((head) => head.userId === userId)),
+    forget: () => change((open) => open.delete(CACHE)),
   };
 }
 
-function userOf(session: string | undefined): unknown {
-  return session === undefined ? undefined : JSON.parse(session).user?.id;
+/** Its body is read when it is asked for, once. */
+async function stored(cache: Cache, key: Request): Promise<readonly Stored[]> {
+  const response = await cache.match(key);
+  const head = response?.headers.get(HEAD) ?? null;
+  if (response === undefined || head === null) return [];
+  let body: Promise<KeptList['answers']> | null = null;
+  return [{ key, head: JSON.parse(head), answers: () => (body ??= response.json().catch(() => ({}))) }];
 }
 
 /** Hands what this page loaded to the service worker, which shows it without a line (`public/offline.js`). */

@@ -5,7 +5,7 @@ import { createAlertGroupsApi } from '../api/alert-groups.ts';
 import { createApiClient } from '../api/client.ts';
 import { createConfigurationApi, createLinksApi } from '../api/configuration.ts';
 import { fetchOnceEarly } from '../api/early.ts';
-import { createKeptAnswers, keepShell } from '../api/kept.ts';
+import { createKept, keepShell } from '../api/kept.ts';
 import { createOidcApi, createOrganizationApi } from '../api/organization.ts';
 import { createAccessApi, createAccountLinksApi, createPeopleApi, createSessionsApi } from '../api/people.ts';
 import { createAuditLogApi, createRequestLogApi } from '../api/records.ts';
@@ -30,6 +30,9 @@ import { createFailures } from './failures.ts';
 
 const COUNT_EVERY_MS = 1_000;
 const LOOK_EVERY_MS = 2_000;
+const KEEP_EVERY_MS = 10_000;
+/** As long as a session that nobody uses. */
+const KEPT_MS = 12 * 3_600_000;
 
 export async function createApp(view: Window & typeof globalThis): Promise<App> {
   const preferences = createPreferences(view.localStorage, view.document.documentElement);
@@ -38,9 +41,10 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     set: (run: () => void, ms: number) => view.setTimeout(run, ms),
     clear: (timer: unknown) => view.clearTimeout(timer as number),
   };
-  const kept = createKeptAnswers(fetchOnceEarly(view), view.caches, Date.now);
+  const kept = createKept(view.caches, Date.now);
   const client = createApiClient({
-    fetch: kept.fetch,
+    fetch: fetchOnceEarly(view),
+    kept,
     gotKept: (at) => live.shows(at),
     session: session.port,
     isAway: () => live.isAway(),
@@ -67,7 +71,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   async function checkSession(): Promise<boolean> {
     const answer = await sessions.current();
     if (answer.ok) session.read(answer.value);
-    return answer.ok;
+    return answer.ok && answer.isKept !== true;
   }
 
   /** One after the other, so that no view is saved twice. */
@@ -99,13 +103,45 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       () => import('../shell/KeyboardHelp.svelte'),
       () => import('../shell/ProfilePanel.svelte'),
     ];
+    const loading: Promise<unknown>[] = [];
     for (const load of parts) {
       // What fails is loaded again with the page that needs it.
-      void load().catch(() => undefined);
+      loading.push(load().catch(() => undefined));
       // Each in a task of its own: what somebody presses meanwhile is not kept waiting.
       await new Promise<void>((resolve) => timers.set(resolve, 0));
     }
+    await Promise.all(loading);
+    isLoaded = true;
     await keepShell(view);
+  }
+
+  /** Everything that a page needs was loaded. */
+  let isLoaded = $state(false);
+  /** Keeps the list as it is shown, for a start without a line (ui §1.4). */
+  function keepList(): void {
+    const { current } = session;
+    const { first } = groupList;
+    if (current.phase !== 'active' || first === null || live.staleSince !== null) return;
+    const at = Date.now();
+    const { user, expires_at } = current.session;
+    const answers = {
+      // Its token is for changes, which need an answer of the service first.
+      '/sessions/current': { ...current.session, csrf_token: '' },
+      '/organization': organization.value,
+      '/routes': routes.value,
+      '/saved-views?limit=200': savedViews.value,
+      [first.name]: first.page,
+    };
+    kept.keep(first.name, {
+      ...{ userId: user.id, at, until: Math.min(Date.parse(expires_at), at + KEPT_MS) },
+      answers: Object.fromEntries(Object.entries(answers).filter(([, body]) => body !== null)),
+    });
+  }
+
+  function readKept(): void {
+    void checkSession();
+    void organization.read();
+    if (session.may('alert-groups:read')) void savedViews.read();
   }
 
   const language = () => {
@@ -116,7 +152,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
 
   const i18n = await createI18n(view.document.documentElement, language());
   const bulks = createBulks({ alertGroups, groupList, session, toasts, i18n });
-  const live = createLive({ view, timers, checkSession, watchReads: client.watchReads });
+  const live = createLive({ view, timers, checkSession, readKept, watchReads: client.watchReads });
   const router = createRouter(view);
   const desktop = createDesktop(view, i18n);
   let unwatchedViews = $state.raw<readonly string[]>([]);
@@ -157,6 +193,16 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       const { id } = context.session.user;
       if (shownFor !== null && shownFor !== id) view.location.reload();
       shownFor = id;
+      kept.ownedBy(id);
+    });
+    const keep = paced(keepList, KEEP_EVERY_MS);
+    // The last moment that a phone leaves.
+    view.document.addEventListener('visibilitychange', () => {
+      if (isLoaded && view.document.hidden) keepList();
+    });
+    $effect(() => {
+      void [groupList.first, organization.value, routes.value, savedViews.value, live.staleSince];
+      if (isLoaded && signedIn) untrack(keep);
     });
     $effect(() => {
       if (signedIn) live.start(session.active.csrf_token);

@@ -36,11 +36,13 @@ export interface LiveDeps {
   readonly timers: Timers;
   /** Reads the session, which another tab may have changed or ended. @returns whether the service named one */
   readonly checkSession: () => Promise<boolean>;
+  /** Reads what no hint tells of, and was kept from before this document. */
+  readonly readKept: () => void;
   /** Watches the reads that begin from now on; the result resolves when they are over, with whether all were answered. */
   readonly watchReads: () => () => Promise<boolean>;
 }
 
-export function createLive({ view, timers, checkSession, watchReads }: LiveDeps): Live {
+export function createLive({ view, timers, checkSession, readKept, watchReads }: LiveDeps): Live {
   const board = createHintBoard({ set: timers.set });
   const liveness = createLiveness();
   const shown = mirror(liveness);
@@ -107,6 +109,7 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
   /** @returns whether each read that this began was answered */
   async function readAll(): Promise<boolean> {
     const readsOver = watchReads();
+    if (shownAt !== null) readKept();
     board.invalidateAll();
     // Pages read in effects, after the hint.
     await new Promise<void>((resolve) => timers.set(resolve, 0));
@@ -114,7 +117,10 @@ export function createLive({ view, timers, checkSession, watchReads }: LiveDeps)
   }
 
   function readAllDone(): void {
-    if (now().staleSince === null) stopAsking();
+    if (now().staleSince === null) {
+      shownAt = null;
+      stopAsking();
+    }
     lookAtClock();
   }
 

@@ -17,7 +17,7 @@ afterEach(() => {
 async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
   const time = createVirtualTime();
   vi.spyOn(Date, 'now').mockImplementation(time.now);
-  const state = { reads: 0, asked: 0, isFrozen: false, isSilent: false };
+  const state = { reads: 0, keptReads: 0, asked: 0, isFrozen: false, isSilent: false };
   const service = createVirtualService(() => (state.isFrozen ? null : 'stream'));
   let channel: { onmessage(event: { data: HubMessage }): void } | null = null;
   const hub = createHub({
@@ -47,6 +47,9 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
     view: view as unknown as Window & typeof globalThis,
     timers: time.timers,
     checkSession: async () => true,
+    readKept: () => {
+      state.keptReads += 1;
+    },
     watchReads: () => async () => true,
   });
   live.on('alert-groups', null, () => {
@@ -113,5 +116,5 @@ it('what was shown before the tab began is old until all of it was read again', 
   const at = -5 * 60_000;
   const { begun, state, live } = await setUp((tab) => tab.shows(at));
   expect(begun).toEqual({ staleSince: at, away: true });
-  expect([live.staleSince, live.away, state.reads]).toEqual([null, false, 1]);
+  expect([live.staleSince, live.away, state.reads, state.keptReads]).toEqual([null, false, 1, 1]);
 });

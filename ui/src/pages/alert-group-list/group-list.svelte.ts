@@ -77,7 +77,11 @@ export function createGroupList(api: AlertGroupsApi) {
     const request = async (page: PageRequest) => {
       if (page.cursor === null) query = listQuery(own, Date.now());
       const begun = answers;
-      const answer = await api.list(query, page);
+      const answer = await api.list(
+        query,
+        page,
+        page.cursor === null ? nameOf(filtersToQuery(own)) : undefined,
+      );
       if (!answer.ok) return answer;
       return { ...answer, value: { ...answer.value, items: inOrder(answer.value.items, begun) } };
     };
@@ -256,6 +260,12 @@ export function createGroupList(api: AlertGroupsApi) {
     get items() {
       return pages.items;
     },
+    /** The first rows as they are shown, and what the request for them is called where they are kept. */
+    get first(): { readonly name: string; readonly page: Page<AlertGroup> } | null {
+      const { items } = pages;
+      if (items === null || shownAddress === null || coming !== null || pages.problem !== null) return null;
+      return { name: nameOf(shownAddress), page: { items: items.slice(0, PAGE_SIZE), next_cursor: null } };
+    },
     get problem() {
       return pages.problem;
     },
@@ -338,6 +348,8 @@ export function createGroupList(api: AlertGroupsApi) {
     },
   };
 }
+
+const nameOf = (address: URLSearchParams | string) => `/alert-groups as ${address}`;
 
 /** Nothing tells where a finger is about to press. Kept from page to page; null before the first. */
 let isByFinger: boolean | null = null;
