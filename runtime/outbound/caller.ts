@@ -101,10 +101,11 @@ function clientOutcome(verdict: Verdict): ClientOutcome {
 }
 
 function tellLog(log: Log, { request, result, trace, mask }: Finished): void {
+  if (result.kind !== 'blocked' && !trace.isUnverified) return;
   const { protocol, hostname } = request.url;
   const where = { client: request.class, scheme: protocol.slice(0, -1), host: mask(hostname) };
   if (result.kind === 'blocked') log('outbound_blocked', { ...where, rule: result.refusal.rule });
-  else if (trace.isUnverified) log('outbound_unverified_address', where);
+  else log('outbound_unverified_address', where);
 }
 
 /** Made when the log has time for it, unless somebody waits for it. */

@@ -11,22 +11,25 @@ interface Form {
   readonly isOpen: boolean;
 }
 
+/** Units of a written form that are looked for first: so few that the look takes no longer, whatever the text holds. */
+const BEGINNING = 8;
+
 export class Hiding {
   readonly #forms: readonly Form[];
   readonly #inReading: Search;
-  readonly #inText: Search;
-  readonly #isIdle: boolean;
+  readonly #written: readonly string[];
+  /** Made when a text holds the beginning of one of them, which hardly any does. */
+  #inText: Search | null = null;
 
   /** @param secrets of four characters or more, without white space around them */
   constructor(secrets: readonly string[]) {
-    this.#isIdle = secrets.length === 0;
     this.#forms = secrets.flatMap((secret) => [...readForms(secret), ...base64Forms(secret)]);
     this.#inReading = new Search(this.#forms.map(({ units }) => units));
-    this.#inText = new Search(secrets.flatMap(writtenForms).map(unitsOf));
+    this.#written = secrets.flatMap(writtenForms);
   }
 
   hide(text: string, replacement: string): string {
-    if (this.#isIdle) return text;
+    if (this.#written.length === 0) return text;
     const places = new Places(text);
     const reading = readForNow(text);
     this.#inReading.within(reading.units.subarray(0, reading.length), (which, first, last) => {
@@ -34,7 +37,11 @@ export class Hiding {
       if (form) places.add(...placeOf(form, reading, text, first, last));
     });
     // With what stands beside it, a secret may look like an escape: as it is written, it is found all the same.
-    if (reading.length < text.length) {
+    if (
+      reading.length < text.length &&
+      this.#written.some((form) => text.includes(form.slice(0, BEGINNING)))
+    ) {
+      this.#inText ??= new Search(this.#written.map(unitsOf));
       this.#inText.within(unitsOf(text), (_, first, last) => places.add(first, last + 1));
     }
     return places.replaced(replacement);
