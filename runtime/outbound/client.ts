@@ -237,18 +237,17 @@ async function exchange(
   let whole = false;
   const { url, proxy = null } = request;
   const direct = proxy === null || !isAbsoluteForm(url, proxy);
+  const options: Dispatcher.DispatchOptions = {
+    method: request.method as Dispatcher.HttpMethod,
+    path: direct ? url.pathname + url.search : url.origin + url.pathname + url.search,
+    headers: [...request.headers, ...(direct ? [] : proxyHeaders(proxy))].flat(),
+    body: request.body,
+  };
   try {
-    const answer = await lease.client.compose(watching(request.mayBegin, progress)).request({
-      method: request.method as Dispatcher.HttpMethod,
-      path: direct ? url.pathname + url.search : url.origin + url.pathname + url.search,
-      headers: [...request.headers, ...(direct ? [] : proxyHeaders(proxy))].flat(),
-      body: request.body,
-      signal,
-    });
-    const { body, tooLarge } = await readUpTo(answer.body, request.answerLimit);
-    whole = !tooLarge;
-    if (!direct && answer.statusCode === 407) throw proxyRefusedLogin();
-    return { kind: 'answer', status: answer.statusCode, headers: flatten(answer.headers), body, tooLarge };
+    const answer = await answerTo(options, lease.client, request, progress, signal);
+    whole = !answer.tooLarge;
+    if (!direct && answer.status === 407) throw proxyRefusedLogin();
+    return answer;
   } finally {
     progress.isUnverified = lease.isUnverified();
     pool.give(lease, !whole);
@@ -260,27 +259,47 @@ function proxyHeaders(proxy: ProxyRoute): HeaderList {
   return authorization === null ? [] : [['Proxy-Authorization', authorization]];
 }
 
-/** Asks the caller once more right before the first byte, and notes the headers of the answer. */
-function watching(
-  mayBegin: OutboundRequest['mayBegin'],
+/** Asks the caller once more right before the first byte, and collects the answer. */
+function answerTo(
+  options: Dispatcher.DispatchOptions,
+  client: Dispatcher,
+  { mayBegin, answerLimit }: OutboundRequest,
   progress: Progress,
-): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart(controller, context) {
-        if (mayBegin?.() ?? true) handler.onRequestStart?.(controller, context);
-        else
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let headers: Readonly<Record<string, string>> = {};
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const answered = () => {
+      const body = Buffer.concat(chunks).subarray(0, answerLimit);
+      resolve({ kind: 'answer', status, headers, body, tooLarge: size > answerLimit });
+    };
+    client.dispatch(options, {
+      onRequestStart(controller) {
+        const abort = () => controller.abort(signal.reason);
+        signal.addEventListener('abort', abort);
+        if (signal.aborted) abort();
+        else if (mayBegin?.() === false)
           controller.abort(new OutboundFailure('withheld', 'not begun: the caller did not want it any more'));
       },
-      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
-      onResponseStart(controller, status, headers, text) {
+      onResponseStart(controller, code, received) {
         progress.answerHeaders = pairs(controller.rawHeaders ?? []);
-        handler.onResponseStart?.(controller, status, headers, text);
+        status = code;
+        headers = flatten(received);
       },
-      onResponseData: (...args) => handler.onResponseData?.(...args),
-      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
-      onResponseError: (...args) => handler.onResponseError?.(...args),
+      onResponseData(controller, chunk) {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size <= answerLimit) return;
+        answered();
+        controller.abort(new OutboundFailure('cancelled', 'the rest of the answer is not read'));
+      },
+      onResponseEnd: answered,
+      onResponseError: (_, error) => reject(error),
     });
+  });
 }
 
 /** Names and values come one after the other. */
@@ -291,20 +310,6 @@ function pairs(raw: readonly (Buffer | string)[] | NodeJS.Dict<string | string[]
     texts[2 * index] ?? '',
     texts[2 * index + 1] ?? '',
   ]);
-}
-
-async function readUpTo(
-  stream: AsyncIterable<Buffer>,
-  limit: number,
-): Promise<{ body: Buffer; tooLarge: boolean }> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > limit) return { body: Buffer.concat(chunks).subarray(0, limit), tooLarge: true };
-  }
-  return { body: Buffer.concat(chunks), tooLarge: false };
 }
 
 function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
