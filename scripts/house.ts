@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_131,
-  lines: 160360,
+  files: 1_126,
+  lines: 159900,
   smallFiles: 49,
   wideLines: 561,
   linesOfOne: 600,
