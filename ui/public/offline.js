@@ -1,5 +1,5 @@
 // Service worker: the page and its code without a line (ui §1.4). With a line everything comes from the service. It has
-// no answer of the API; what was shown last is kept by the page (src/api/kept.ts).
+// no answer of the API; what was shown last is kept by the page (src/state/kept.ts).
 const SHELL = 'tocsin.shell';
 /** The wall is a screen that nobody watches: the browser's own page loads it again when the line is back. */
 const NO_PAGES = /^\/(api|docs|health|metrics|runbooks|wall)(\/|$)/;

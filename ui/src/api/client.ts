@@ -2,7 +2,6 @@
  * The one way to the service: JSON over same-origin fetch with the CSRF token of the session (api §1.9), one retry
  * after a stale token, a bound on the time of every request, and every refusal as a value.
  */
-import type { Kept } from './kept.ts';
 import { notSent, type Problem, readProblem, unanswered, unreachable } from './problem.ts';
 import type { Session } from './shapes.ts';
 
@@ -59,7 +58,7 @@ export interface ClientDeps {
   /** Whether the service is known not to answer, so that a change is not even sent. Answers within 2 s. */
   readonly isAway: () => Promise<boolean>;
   /** What reads are answered with as long as nothing came from the service. */
-  readonly kept?: Pick<Kept, 'answer'>;
+  readonly kept?: { answer(name: string): Promise<{ readonly at: number; readonly body: unknown } | null> };
   /** A read was answered so. @param at when that came, ms since the epoch */
   readonly gotKept?: (at: number) => void;
   readonly timers: Timers;
