@@ -12,24 +12,25 @@ self.addEventListener('install', (event) => {
   // Where browsers can, calls of the API do not wait until this has started.
   event.addRoutes?.({ condition: { urlPattern: '/api/*' }, source: 'network' });
 });
-self.addEventListener('activate', (event) => {
-  // Nor does the request for a page.
-  event.waitUntil(Promise.all([self.clients.claim(), self.registration.navigationPreload?.enable()]));
-});
+self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 
 self.addEventListener('fetch', (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (url.origin !== location.origin || request.method !== 'GET') return;
-  if (request.mode === 'navigate' && !NO_PAGES.test(url.pathname)) event.respondWith(orKept(event, '/'));
-  else if (isFile(url)) event.respondWith(orKept(event, url.pathname));
+  if (request.mode === 'navigate' && !NO_PAGES.test(url.pathname)) {
+    event.respondWith(orKept(request, '/', ({ status }) => LOST.has(status)));
+  } else if (isFile(url)) {
+    // A page of the build before asks for its files, which the next one does not have.
+    event.respondWith(orKept(request, url.pathname, ({ ok }) => !ok));
+  }
 });
 
-async function orKept({ request, preloadResponse }, path) {
+async function orKept(request, path, isNone) {
   const kept = () => caches.open(SHELL).then((shell) => shell.match(path));
   try {
-    const answer = (await preloadResponse) ?? (await fetch(request));
-    return (LOST.has(answer.status) && (await kept())) || answer;
+    const answer = await fetch(request);
+    return (isNone(answer) && (await kept())) || answer;
   } catch (error) {
     const page = await kept();
     if (page === undefined) throw error;

@@ -35,6 +35,8 @@ const KEEP_EVERY_MS = 10_000;
 const KEPT_MS = 12 * 3_600_000;
 
 export async function createApp(view: Window & typeof globalThis): Promise<App> {
+  // The files of one page and of those that it loads ahead; browsers count the calls of an hour, too.
+  view.performance.setResourceTimingBufferSize(2_000);
   const preferences = createPreferences(view.localStorage, view.document.documentElement);
   const session = createSessionState();
   const timers = {
@@ -122,7 +124,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
     const { current } = session;
     const { first } = groupList;
     if (current.phase !== 'active' || first === null || live.staleSince !== null) return;
-    const at = Date.now();
+    const at = live.trueUntil;
     const { user, expires_at } = current.session;
     const answers = {
       // Its token is for changes, which need an answer of the service first.
@@ -191,7 +193,11 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
       }
       if (context.phase !== 'active') return;
       const { id } = context.session.user;
-      if (shownFor !== null && shownFor !== id) view.location.reload();
+      if (shownFor !== null && shownFor !== id) {
+        // Until then nothing of theirs is kept as somebody else's.
+        groupList.forget();
+        view.location.reload();
+      }
       shownFor = id;
       kept.ownedBy(id);
     });

@@ -19,6 +19,8 @@ const REFUSED_MS = 3_000;
 export interface Live extends Pick<HintBoard, 'on'> {
   /** Since when what is shown is old, ms since the epoch; null while it is not. */
   readonly staleSince: number | null;
+  /** Up to when what is shown is known to be true, ms since the epoch, while it is not old. */
+  readonly trueUntil: number;
   /** Whether the service is known not to answer now. Nothing is asked for this. */
   readonly away: boolean;
   /** Whether the service is known not to answer. Waits at most 2 s for the answer. */
@@ -198,6 +200,9 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
     on: board.on,
     get staleSince() {
       return shown.current.staleSince;
+    },
+    get trueUntil() {
+      return Math.min(now().lastByteAt, Date.now());
     },
     get away() {
       return shown.current.isOffline || shown.current.isSilent;

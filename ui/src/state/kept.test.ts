@@ -88,6 +88,9 @@ test('those of somebody else are deleted, and all of them with the end of the se
   await settle();
   const next = await begin(1);
   expect([await next.answer('open'), count()]).toEqual([null, 1]);
+  next.keep('mine', list(0, 'mine'));
+  await settle();
+  expect(await (await begin(1)).answer('mine')).toBe(null);
   next.keep('open', list(1, 'open', 'US2'));
   next.forget();
   await settle();

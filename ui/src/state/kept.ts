@@ -63,7 +63,9 @@ export function createKept(caches: CacheStorage | undefined, now: () => number):
 
   return {
     async answer(name) {
-      for (const { head, answers } of await begun) {
+      const lists = await begun;
+      for (const { head, answers } of lists) {
+        if (head.userId !== lists[0]?.head.userId) continue;
         const body = (await answers())[name];
         if (body !== undefined) return { at: head.at, body };
       }

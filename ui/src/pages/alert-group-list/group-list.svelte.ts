@@ -260,11 +260,17 @@ export function createGroupList(api: AlertGroupsApi) {
     get items() {
       return pages.items;
     },
-    /** The first rows as they are shown, and what the request for them is called where they are kept. */
+    /**
+     * The first rows, and what the request for them is called where they are kept. Null while they are not all that the
+     * filters find: nothing follows them but a page, new groups wait, or an answer is missing.
+     */
     get first(): { readonly name: string; readonly page: Page<AlertGroup> } | null {
-      const { items } = pages;
-      if (items === null || shownAddress === null || coming !== null || pages.problem !== null) return null;
-      return { name: nameOf(shownAddress), page: { items: items.slice(0, PAGE_SIZE), next_cursor: null } };
+      const { items, problem, reading, hasMore } = pages;
+      const isWhole = coming === null && refusal === null && problem === null && reading === 'nothing';
+      const isFollowed = mayEnterNow !== null && waitingView.current.ids.length === 0;
+      if (items === null || shownAddress === null || !isWhole || !isFollowed) return null;
+      const next_cursor = hasMore || items.length > PAGE_SIZE ? 'kept' : null;
+      return { name: nameOf(shownAddress), page: { items: items.slice(0, PAGE_SIZE), next_cursor } };
     },
     get problem() {
       return pages.problem;

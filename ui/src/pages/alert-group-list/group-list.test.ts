@@ -377,3 +377,27 @@ it.each([true, false])('nothing is tried by finger, nor after the list was left'
   list.lookForNew();
   expect([await askedIn(60_000), vi.getTimerCount()]).toEqual([0, 0]);
 });
+
+it('rows are kept while they are all that the filters find, and something follows them', async () => {
+  const { list, answer } = await setUp();
+  expect(list.first).toBe(null);
+  const leave = list.enterWhen(() => false);
+  expect(list.first).toMatchObject({ page: page(1) });
+  list.lookForNew();
+  await answer('list', { items: [group(1), { id: 'AG2' }], next_cursor: null });
+  expect([list.waiting, list.first]).toEqual([1, null]);
+  void list.read();
+  expect(list.first).toBe(null);
+  const many = [group(1), ...Array.from({ length: 59 }, (_, index) => ({ id: `AX${index}` }))];
+  await answer('list', { items: many, next_cursor: null });
+  await answer('counts', {});
+  expect(list.first?.page).toEqual({ items: many.slice(0, 50), next_cursor: 'kept' });
+  void list.show(OTHER);
+  expect(list.first).toBe(null);
+  const refused = { status: 400, code: 'validation_failed', errors: [{ pointer: '/q', code: 'invalid' }] };
+  await answer('list', FAILED);
+  await answer('counts', refused);
+  expect(list.first).toBe(null);
+  leave();
+  expect(list.first).toBe(null);
+});

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AlertGroup, GroupFolds, Labels } from '../../api/shapes.ts';
-import { completions, foldedLabels, knownLabels } from './known-labels.ts';
+import { completions, foldedLabels, knownLabels, withMore } from './known-labels.ts';
 
 type Fold = GroupFolds['items'][number];
 const of = (common_labels: Labels) => ({ common_labels }) as AlertGroup;
@@ -34,4 +34,20 @@ it('values of folds are in their order, without those that nobody completes', ()
   const fold = (value: string | null, alert_group_count: number) => ({ value, alert_group_count }) as Fold;
   const items = [fold('us', 70), fold('x'.repeat(201), 9), fold('eu', 2), fold(null, 90)];
   expect(completions(foldedLabels('cluster', { items }), '')).toEqual(['cluster="us"', 'cluster="eu"']);
+});
+
+it('values of the loaded rows follow those of the folds that lack them', () => {
+  const known = knownLabels([of({ pod: 'a', app: 'shop' }), of({ pod: 'c' })]);
+  const folds = foldedLabels('pod', {
+    items: [
+      { value: 'b', alert_group_count: 7 },
+      { value: 'a', alert_group_count: 2 },
+    ] as Fold[],
+  });
+  expect([...withMore(folds, known).get('pod')!]).toEqual([
+    ['b', 7],
+    ['a', 2],
+    ['c', 1],
+  ]);
+  expect(completions(withMore(folds, known), 'app')).toEqual(['app="shop"']);
 });

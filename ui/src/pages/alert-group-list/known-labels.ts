@@ -33,6 +33,18 @@ export function foldedLabels(name: string, folds: Pick<GroupFolds, 'items'>): Kn
   return new Map([[name, new Map(values)]]);
 }
 
+/** Labels of `first`, and those of `more` after them. A value that both have is as frequent as `first` says. */
+export function withMore(first: KnownLabels, more: KnownLabels): KnownLabels {
+  const all = new Map(more);
+  for (const [name, values] of first) {
+    all.set(
+      name,
+      new Map([...values, ...[...(more.get(name) ?? [])].filter(([value]) => !values.has(value))]),
+    );
+  }
+  return all;
+}
+
 function byFrequency(values: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   return new Map([...values].sort(([one, rows], [other, more]) => more - rows || (one < other ? -1 : 1)));
 }
