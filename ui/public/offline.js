@@ -1,9 +1,10 @@
-// Service worker: the page and its code without a line (ui §1.4). With a line everything comes from the service. It has
-// no answer of the API; what was shown last is kept by the page (src/state/kept.ts).
+// Service worker: the page and its code without a line (ui §1.4). With a line everything comes from the service, but for
+// files that it does not have any more. No answer of the API is here: the page keeps its lists (src/state/kept.ts).
 const SHELL = 'tocsin.shell';
 /** The wall is a screen that nobody watches: the browser's own page loads it again when the line is back. */
 const NO_PAGES = /^\/(api|docs|health|metrics|runbooks|wall)(\/|$)/;
-const isFile = ({ pathname }) => pathname.startsWith('/assets/') || pathname === '/start.js';
+const isFile = ({ origin, pathname }) =>
+  origin === location.origin && (pathname.startsWith('/assets/') || pathname === '/start.js');
 /** What proxies answer when they lost the service behind them. */
 const LOST = new Set([502, 504]);
 
@@ -27,7 +28,12 @@ self.addEventListener('fetch', (event) => {
 });
 
 async function orKept(request, path, isNone) {
-  const kept = () => caches.open(SHELL).then((shell) => shell.match(path));
+  // A closed storage has nothing.
+  const kept = () =>
+    caches
+      .open(SHELL)
+      .then((shell) => shell.match(path))
+      .catch(() => undefined);
   try {
     const answer = await fetch(request);
     return (isNone(answer) && (await kept())) || answer;

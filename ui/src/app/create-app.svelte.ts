@@ -191,6 +191,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
         kept.forget();
         if (context.byChoice) forgetLooks(view.localStorage);
       }
+      if ('session' in context) kept.ownedBy(context.session.user.id);
       if (context.phase !== 'active') return;
       const { id } = context.session.user;
       if (shownFor !== null && shownFor !== id) {
@@ -199,7 +200,6 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
         view.location.reload();
       }
       shownFor = id;
-      kept.ownedBy(id);
     });
     const keep = paced(keepList, KEEP_EVERY_MS);
     // The last moment that a phone leaves.

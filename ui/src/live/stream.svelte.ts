@@ -202,7 +202,8 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
       return shown.current.staleSince;
     },
     get trueUntil() {
-      return Math.min(now().lastByteAt, Date.now());
+      const { lastByteAt, missedSince } = now();
+      return Math.min(missedSince ?? lastByteAt, lastByteAt, Date.now());
     },
     get away() {
       return shown.current.isOffline || shown.current.isSilent;

@@ -61,7 +61,11 @@ export function createPages<Item>(
         reading: 'nothing',
         wantsMore: false,
       }),
-      recovered: (context): Context<Item> => ({ ...context, problem: null }),
+      recovered: (context, event: { nextCursor: string | null }): Context<Item> => ({
+        ...context,
+        problem: null,
+        nextCursor: context.nextCursor ?? event.nextCursor,
+      }),
       kept: (context): Context<Item> => ({
         ...context,
         problem: null,
@@ -129,8 +133,11 @@ export function createPages<Item>(
     },
     /** Reads the next page behind what is shown: after the read from the start, when one is on its way. */
     more,
-    /** What is shown was read elsewhere and is up to date, whatever the last read here met. */
-    recovered: () => store.trigger.recovered(),
+    /**
+     * What is shown was read elsewhere and is up to date, whatever the last read here met.
+     * @param nextCursor of what follows the rows that were read
+     */
+    recovered: (nextCursor: string | null) => store.trigger.recovered({ nextCursor }),
     /** Changes what is shown without reading. */
     edit: (change: (items: readonly Item[]) => readonly Item[]) => {
       const { items } = now();

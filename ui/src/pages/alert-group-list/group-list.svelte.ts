@@ -68,6 +68,8 @@ export function createGroupList(api: AlertGroupsApi) {
   let visited: Visit | null = null;
   /** Something changed before the rows that are being read were shown: they may be older. */
   let isMissed = false;
+  /** A change of a row, or a new group, was told of and could not be read since all rows were. */
+  let isUnsure = false;
 
   const enterByThemselves = () => mayEnterNow?.() ?? false;
 
@@ -83,6 +85,7 @@ export function createGroupList(api: AlertGroupsApi) {
         page.cursor === null ? nameOf(filtersToQuery(own)) : undefined,
       );
       if (!answer.ok) return answer;
+      if (page.cursor === null) isUnsure = false;
       return { ...answer, value: { ...answer.value, items: inOrder(answer.value.items, begun) } };
     };
     return createPages<AlertGroup>(request, PAGE_SIZE, ({ id }) => id, newestOf);
@@ -162,21 +165,25 @@ export function createGroupList(api: AlertGroupsApi) {
   /**
    * Are there groups that belong into the list and are not in it?
    * @param limit how many to ask for
-   * @returns the first groups of the list as they are now, and whether those are all that were asked for; null when that
-   * is not known, or does not matter any more
+   * @returns the first groups of the list as they are now, whether those are all that were asked for, and what follows
+   * them; null when that is not known, or does not matter any more
    */
-  async function look(limit = PAGE_SIZE): Promise<{ items: readonly AlertGroup[]; isWhole: boolean } | null> {
+  async function look(
+    limit = PAGE_SIZE,
+  ): Promise<{ items: readonly AlertGroup[]; isWhole: boolean; nextCursor: string | null } | null> {
     if (pages.items === null) return null;
     const asked = pages;
     const begun = answers;
     const query = listQuery(filters, Date.now());
     const answer = await readRows((page) => api.list(query, page), { cursor: null, limit });
+    if (!answer.ok) isUnsure = true;
     if (!answer.ok || asked !== pages) return null;
     const shown = new Set(pages.items.map((group) => group.id));
     const items = inOrder(answer.value.items, begun);
     replaceRows(items);
     const ids = items.map((group) => group.id).filter((id) => !shown.has(id));
-    const found = { items, isWhole: items.length >= limit || answer.value.next_cursor === null };
+    const { next_cursor: nextCursor } = answer.value;
+    const found = { items, isWhole: items.length >= limit || nextCursor === null, nextCursor };
     waiting.trigger.found({ ids });
     if (ids.length === 0) return found;
     // Above nothing there is nothing to move.
@@ -197,7 +204,8 @@ export function createGroupList(api: AlertGroupsApi) {
     const rows = pages.items ?? [];
     const answer = await look(Math.min(MOST_IN_PLACE, Math.max(PAGE_SIZE, rows.length)));
     if (answer === null) return;
-    pages.recovered();
+    pages.recovered(answer.nextCursor);
+    isUnsure = false;
     const found = new Set(answer.items.map((group) => group.id));
     const gone = rows.filter((group) => !found.has(group.id));
     if (gone.length > PAGE_SIZE && answer.isWhole) await read();
@@ -240,6 +248,7 @@ export function createGroupList(api: AlertGroupsApi) {
       // Other rows are shown meanwhile, which may have been read before.
       if (asked !== pages) refreshing.set(id, pages.items?.some((group) => group.id === id) ?? false);
       else if (answer.ok) replaceRows(inOrder([answer.value], begun));
+      else isUnsure = true;
     } while (refreshing.get(id) === true);
     refreshing.delete(id);
   }
@@ -262,15 +271,16 @@ export function createGroupList(api: AlertGroupsApi) {
     },
     /**
      * The first rows, and what the request for them is called where they are kept. Null while they are not all that the
-     * filters find: nothing follows them but a page, new groups wait, or an answer is missing.
+     * filters find as it is: no page follows them, new groups wait, or an answer is missing.
      */
     get first(): { readonly name: string; readonly page: Page<AlertGroup> } | null {
-      const { items, problem, reading, hasMore } = pages;
+      const { items, problem, reading } = pages;
       const isWhole = coming === null && refusal === null && problem === null && reading === 'nothing';
-      const isFollowed = mayEnterNow !== null && waitingView.current.ids.length === 0;
-      if (items === null || shownAddress === null || !isWhole || !isFollowed) return null;
-      const next_cursor = hasMore || items.length > PAGE_SIZE ? 'kept' : null;
-      return { name: nameOf(shownAddress), page: { items: items.slice(0, PAGE_SIZE), next_cursor } };
+      const isFollowed = mayEnterNow !== null && !isUnsure && refreshing.size === 0;
+      const isWaiting = waitingView.current.ids.length > 0;
+      if (items === null || shownAddress === null || !isWhole || !isFollowed || isWaiting) return null;
+      // Nothing follows them until the service is asked.
+      return { name: nameOf(shownAddress), page: { items: items.slice(0, PAGE_SIZE), next_cursor: null } };
     },
     get problem() {
       return pages.problem;

@@ -391,7 +391,11 @@ it('rows are kept while they are all that the filters find, and something follow
   const many = [group(1), ...Array.from({ length: 59 }, (_, index) => ({ id: `AX${index}` }))];
   await answer('list', { items: many, next_cursor: null });
   await answer('counts', {});
-  expect(list.first?.page).toEqual({ items: many.slice(0, 50), next_cursor: 'kept' });
+  expect(list.first?.page).toEqual({ items: many.slice(0, 50), next_cursor: null });
+  list.hinted({ type: 'alert-group', id: 'AG1' });
+  expect(list.first).toBe(null);
+  await answer('read', FAILED);
+  expect(list.first).toBe(null);
   void list.show(OTHER);
   expect(list.first).toBe(null);
   const refused = { status: 400, code: 'validation_failed', errors: [{ pointer: '/q', code: 'invalid' }] };
