@@ -304,6 +304,8 @@ export interface TokenRequest {
   readonly body: unknown;
   readonly timeout: Micros;
   readonly answerLimit: number;
+  /** What an answer comes to that is too large or no HTTP. */
+  readonly unreadable: 'transient' | 'unknown';
 }
 
 /**
@@ -314,7 +316,7 @@ export interface TokenRequest {
 export async function callWithToken<Outcome>(
   caller: OutboundCaller,
   { connectionId, owner, token, proxy, otherSecrets = [], credentials }: TokenAccess,
-  { operation, body, ...request }: TokenRequest,
+  { operation, body, unreadable, ...request }: TokenRequest,
   options: TokenCallOptions,
   judge: (answer: OutboundAnswer, context: VerdictContext) => { outcome: Outcome; verdict: Verdict },
 ): Promise<{ outcome: Outcome | null; verdict: Verdict; status: number | null }> {
@@ -328,6 +330,7 @@ export async function callWithToken<Outcome>(
     secrets: [token, proxy?.password, ...otherSecrets].filter((secret) => typeof secret === 'string'),
     mapping: {
       status: () => 'unknown',
+      unreadable,
       answer(answer, context) {
         const judged = judge(answer, context);
         outcome = judged.outcome;

@@ -60,6 +60,8 @@ export interface AnswerMapping {
   answer?(answer: OutboundAnswer, context: VerdictContext): Verdict;
   /** An answer counts by its status however large it is; otherwise a large one is `unknown`. */
   readonly ignoresSize?: true;
+  /** What one comes to that is too large or no HTTP: `unknown`, if not given. */
+  readonly unreadable?: 'transient' | 'unknown';
 }
 
 export interface VerdictContext {
@@ -91,7 +93,7 @@ export function judgeResult(
   }
   if (result.kind === 'failed') {
     const code = result.code === 'withheld' ? 'cancelled' : result.code;
-    const kind = code === 'response_invalid' ? 'unknown' : 'transient';
+    const kind = code === 'response_invalid' ? (mapping.unreadable ?? 'unknown') : 'transient';
     return { class: kind, code, error: context.mask(result.error) };
   }
   return judgeAnswer(result, mapping, context);
@@ -105,7 +107,8 @@ export function isRedirect(status: number): boolean {
 function judgeAnswer(answer: OutboundAnswer, mapping: AnswerMapping, context: VerdictContext): Verdict {
   const { status, headers } = answer;
   if (answer.tooLarge && !mapping.ignoresSize) {
-    return { class: 'unknown', code: 'response_too_large', error: `answered ${status} with too much` };
+    const error = `answered ${status} with too much`;
+    return { class: mapping.unreadable ?? 'unknown', code: 'response_too_large', error };
   }
   if (isRedirect(status)) {
     const error = redirectText(context.url, headers.location, context.mask);
@@ -171,16 +174,12 @@ export function retryAfter(header: string | undefined, now: Micros): Micros | nu
 
 /**
  * What a request without an answer, or with one that the client did not like, comes to for a channel.
- * @param as the classes of a redirect and of an answer that cannot be read, and what to do about the former
+ * @param as the class of a redirect, and what to do about it
  * @returns null: it was not sent, as the service stops or the caller had given up when the connection was open
  */
 export function unanswered(
   verdict: Verdict,
-  as: {
-    readonly redirect: 'fatal' | 'unknown';
-    readonly unreadable: 'transient' | 'unknown';
-    readonly error: string;
-  },
+  as: { readonly redirect: 'fatal' | 'unknown'; readonly error: string },
 ): {
   readonly class: 'transient' | 'fatal' | 'unknown';
   readonly code: ErrorCode;
@@ -190,5 +189,5 @@ export function unanswered(
   const { code, error } = verdict;
   if (verdict.class === 'blocked') return { class: 'fatal', code, error };
   if (verdict.class === 'redirect') return { class: as.redirect, code, error: error + as.error };
-  return { class: verdict.class === 'transient' ? 'transient' : as.unreadable, code, error };
+  return { class: verdict.class === 'transient' ? 'transient' : 'unknown', code, error };
 }

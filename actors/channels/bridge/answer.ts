@@ -77,7 +77,7 @@ export function answerOutcome<Value>(
 
 /** Of a request without an answer, or with one that the client itself did not like. */
 export function unansweredOutcome(verdict: Verdict, status: number | null): BridgeOutcome<never> {
-  const failed = unanswered(verdict, { redirect: 'unknown', unreadable: 'unknown', error: MISCONFIGURED });
+  const failed = unanswered(verdict, { redirect: 'unknown', error: MISCONFIGURED });
   return failed ? { ...failed, status, detail: null } : { class: 'not_sent' };
 }
 

@@ -46,7 +46,7 @@ export function createBridgeClient(caller: OutboundCaller): BridgeClient {
         caller,
         access,
         {
-          ...{ operation, method, body, timeout, answerLimit: ANSWER_LIMIT },
+          ...{ operation, method, body, timeout, answerLimit: ANSWER_LIMIT, unreadable: 'unknown' },
           url: new URL(access.baseUrl + request.path),
           headers: headersOf(options.isTokenless ? null : access.token, request),
         },

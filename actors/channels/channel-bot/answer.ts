@@ -98,7 +98,7 @@ function classOfStatus(status: number): 'transient' | 'fatal' | 'unknown' {
 
 /** Of a request without an answer, or with one that the client itself did not like. */
 export function unansweredOutcome(verdict: Verdict, status: number | null): BotOutcome<never> {
-  const failed = unanswered(verdict, { redirect: 'fatal', unreadable: 'transient', error: MISCONFIGURED });
+  const failed = unanswered(verdict, { redirect: 'fatal', error: MISCONFIGURED });
   return failed ? { ...failed, status, about: null } : { class: 'not_sent' };
 }
 

@@ -43,7 +43,7 @@ export function createBotClient(caller: OutboundCaller): BotClient {
         caller,
         access,
         {
-          ...{ operation, method, body, timeout, answerLimit: ANSWER_LIMIT },
+          ...{ operation, method, body, timeout, answerLimit: ANSWER_LIMIT, unreadable: 'transient' },
           url: new URL(`${access.baseUrl}/bot${access.token ?? NO_TOKEN}/${operation}`),
           headers: body === null ? [JSON_WANTED] : [JSON_WANTED, ['Content-Type', 'application/json']],
         },

@@ -1,7 +1,6 @@
 import type { ApiMethods, Opts } from '@grammyjs/types';
 import { expect, expectTypeOf, test } from 'vitest';
 import { FakeBotApi } from '../../../test/fakes/channel-bot/server.ts';
-import { unansweredOutcome } from './answer.ts';
 import { type BotOperation, type BotRequest, botCalls, type InlineKeyboard } from './operations.ts';
 
 type Known = Opts<never>;
@@ -143,11 +142,3 @@ test('the strict messenger takes 64 bytes of data behind a button, and one answe
     'query is too old',
   );
 });
-
-test.each(['response_invalid', 'response_too_large'] as const)(
-  'an answer that cannot be read says nothing about the message: %s is transient',
-  (code) => {
-    const strange = { class: 'unknown', code, error: 'the answer is not HTTP' } as const;
-    expect(unansweredOutcome(strange, null)).toMatchObject({ class: 'transient', code });
-  },
-);

@@ -93,14 +93,6 @@ test('a redirect and a blocked address concern every call', () => {
   expect(unansweredOutcome(blocked, null)).toMatchObject({ class: 'fatal', error: 'private' });
 });
 
-test.each(['response_invalid', 'response_too_large'] as const)(
-  'an answer that cannot be read says nothing about the post: %s is transient',
-  (code) => {
-    const strange = { class: 'unknown', code, error: 'the answer is not HTTP' } as const;
-    expect(unansweredOutcome(strange, 201)).toMatchObject({ class: 'transient', status: 201 });
-  },
-);
-
 test.each(['.', '..', '', '\ud800'])('an id that no path can carry is not sent: %j', (id) => {
   expect(chatCalls.getPost(id).path).toBeNull();
   expect(chatCalls.getPost('a/b?c').path).toBe('/api/v4/posts/a%2Fb%3Fc');

@@ -86,7 +86,7 @@ export function answerOutcome<Value>(
 
 /** Of a request without an answer, or with one that the client itself did not like. */
 export function unansweredOutcome(verdict: Verdict, status: number | null): ChatOutcome<never> {
-  const failed = unanswered(verdict, { redirect: 'fatal', unreadable: 'transient', error: MISCONFIGURED });
+  const failed = unanswered(verdict, { redirect: 'fatal', error: MISCONFIGURED });
   return failed ? { ...failed, status, id: null } : { class: 'not_sent' };
 }
 

@@ -44,7 +44,7 @@ export function createChatClient(caller: OutboundCaller): ChatClient {
         caller,
         access,
         {
-          ...{ operation, method, body, timeout, answerLimit: ANSWER_LIMIT },
+          ...{ operation, method, body, timeout, answerLimit: ANSWER_LIMIT, unreadable: 'transient' },
           url: new URL(access.serverUrl + request.path),
           headers: headersOf(access, request),
         },
