@@ -23,6 +23,7 @@ const LONG = [
   '**/{properties,*.mutation}.test.ts',
   '**/openapi{,.lint,-types}.test.ts',
   'actors/alert-group/ingestion/pair.test.ts',
+  'actors/machines.test.ts',
   'actors/messages/chat-server.marked.test.ts',
   'actors/destination/actor.test.ts',
   'actors/feed/ingestion-model.test.ts',
