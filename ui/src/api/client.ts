@@ -90,7 +90,7 @@ export function createApiClient(deps: ClientDeps): ApiClient {
   /** Reads on their way, and which of all reads each is. */
   const reads = new Map<Promise<Answer<unknown>>, { number: number; left: AbortSignal | undefined }>();
   let readsBegun = 0;
-  /** The service answered something: nothing kept is shown any more. */
+  /** The service answered something: nothing kept is given any more. */
   let isAnswered = false;
 
   async function keptAnswer<T>(name: string): Promise<Answer<T> | null> {
@@ -104,14 +104,12 @@ export function createApiClient(deps: ClientDeps): ApiClient {
     const changes = method !== 'GET' && options.harmless !== true;
     if (changes && (await isAway())) return { ok: false, problem: notSent() };
     const target = `${path}${queryString(options.query)}`;
-    const lost = async (status: number): Promise<Answer<T>> => {
-      const kept = await keptInstead();
-      return kept ?? { ok: false, problem: changes ? unanswered(status) : unreachable() };
-    };
     const keptInstead = async () => {
       const isWanted = method === 'GET' && options.signal?.aborted !== true;
       return isWanted ? keptAnswer<T>(options.keptAs ?? target) : null;
     };
+    const lost = async (status: number): Promise<Answer<T>> =>
+      (await keptInstead()) ?? { ok: false, problem: changes ? unanswered(status) : unreachable() };
     if (options.signal?.aborted) return lost(0);
     const giveUp = new AbortController();
     const abort = () => giveUp.abort();

@@ -35,7 +35,7 @@ const KEEP_EVERY_MS = 10_000;
 const KEPT_MS = 12 * 3_600_000;
 
 export async function createApp(view: Window & typeof globalThis): Promise<App> {
-  // The files of one page and of those that it loads ahead; browsers count the calls of an hour, too.
+  // Browsers list 250 requests: after many calls of the API the files of the page would be missing (keepShell).
   view.performance.setResourceTimingBufferSize(2_000);
   const preferences = createPreferences(view.localStorage, view.document.documentElement);
   const session = createSessionState();

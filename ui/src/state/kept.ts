@@ -75,7 +75,7 @@ export function createKept(caches: CacheStorage | undefined, now: () => number):
       change(async (open) => {
         const cache = await open.open(CACHE);
         const headers = { [HEAD]: JSON.stringify(head) };
-        await cache.put(`/${encodeURIComponent(list)}`, Response.json(answers, { headers }));
+        await cache.put(`/${encodeURIComponent(list)}`, new Response(JSON.stringify(answers), { headers }));
         await stillShown();
       });
     },
