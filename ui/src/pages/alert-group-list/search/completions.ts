@@ -10,7 +10,7 @@ const VALUES_FROM = 2;
 export interface Completion {
   /** What takes the place of the token. A name waits for its value; a value ends with a space. */
   readonly text: string;
-  /** How many of the loaded rows have it; null for what is no label. */
+  /** How many loaded rows have it, or Alert Groups where the service was asked; null for what is no label. */
   readonly rows: number | null;
 }
 
