@@ -42,7 +42,8 @@ const OF_UI = new Set([
 ]);
 
 function faultOf(from: string, href: string): string | null {
-  if (/^(https?:|mailto:)/.test(href)) return null;
+  if (/^(https?:|mailto:)/.test(href))
+    return `${from} links to ${href}, which nobody checks and which needs internet`;
   const [, address = '', anchor = ''] = /^([^#]*)#?(.*)$/.exec(href) ?? [];
   const to = address === '' ? from : address;
   if (OF_UI.has(to)) return null;
@@ -56,7 +57,7 @@ function faultOf(from: string, href: string): string | null {
     : `${from} links to ${href}: no such anchor`;
 }
 
-test('every link, picture and anchor of the site leads somewhere', () => {
+test('every link, picture and anchor of the site leads somewhere, and none to another site', () => {
   const links = [...pages].flatMap(([from, html]) =>
     [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, href = '']) => [from, href] as const),
   );
@@ -64,13 +65,13 @@ test('every link, picture and anchor of the site leads somewhere', () => {
   expect(links.map(([from, href]) => faultOf(from, href)).filter((fault) => fault !== null)).toEqual([]);
 });
 
-test('every relative link of a page to a file that is not served leads to one that is there', () => {
+test('every link of a Markdown file is to a file that is there', () => {
   const files = execFileSync('git', ['ls-files', '*.md'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n');
   const missing = files.flatMap((file) => {
     if (!existsSync(path.join(ROOT, file))) return [];
     const links = readFileSync(path.join(ROOT, file), 'utf8')
       .replaceAll(/^```[\s\S]*?^```|`[^`\n]*`/gm, '')
-      .matchAll(/\]\((?!https?:|mailto:|\/|#)([^)#\s]+)(?:#[^)]*)?\)/g);
+      .matchAll(/\]\((?!\/|#)([^)#\s]+)(?:#[^)]*)?\)/g);
     const targets = [...links].map(([, to = '']) => path.posix.join(path.posix.dirname(file), to));
     return targets.filter((to) => !existsSync(path.join(ROOT, to))).map((to) => `${file} links to ${to}`);
   });
@@ -87,13 +88,15 @@ test('every page is in the navigation, under its title', () => {
   for (const [, html] of pages) expect(html).toMatch(/<title>.+ · Tocsin<\/title>/);
 });
 
-test('a page without a place in the navigation, and a link to nothing, fail the build', () => {
+test('a page without a place in the navigation, and a link to nothing or to another site, fail the build', () => {
   const all = [...pages.keys()];
   expect(() => sectionsOf([...all, 'docs/forgotten.md'])).toThrow('docs/forgotten.md');
   const nothing = () => {
     throw new Error('nothing there');
   };
   expect(() => renderMarkdown('docs/a.md', '# A\n\n[b](b.md)', nothing)).toThrow('nothing there');
+  const outside = '# A\n\n[b](https://b.example.org)';
+  expect(() => renderMarkdown('docs/a.md', outside, nothing)).toThrow('links to https://b.example.org');
 });
 
 test('no page has a script or a style that the policy of the UI refuses, or markup that Markdown brought', () => {

@@ -70,12 +70,18 @@ export function renderMarkdown(file: string, markdown: string, locate: Locate): 
   }
 
   function located(href: string): string | null {
-    if (/^(https?:|mailto:|\/|#)/.test(href)) return href;
+    if (/^(https?|mailto):/.test(href))
+      throw new Error(
+        `${file} links to ${href}: the pages are read without internet, so write its name instead`,
+      );
+    if (/^(\/|#)/.test(href)) return href;
     const [, to = '', anchor = ''] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
     return locate(path.posix.join(path.posix.dirname(file), decodeURI(to)), anchor).href;
   }
 
   const marked = new Marked({
+    // An address in a sentence is an example, not a link.
+    tokenizer: { url: () => undefined },
     renderer: {
       heading({ tokens, depth }: Tokens.Heading) {
         const html = this.parser.parseInline(tokens);
@@ -90,8 +96,7 @@ export function renderMarkdown(file: string, markdown: string, locate: Locate): 
         const text = this.parser.parseInline(tokens);
         const to = located(href);
         if (to === null) return text;
-        const more = /^https?:/.test(to) ? ' rel="noopener noreferrer"' : '';
-        return `<a href="${escaped(to)}"${title ? ` title="${escaped(title)}"` : ''}${more}>${text}</a>`;
+        return `<a href="${escaped(to)}"${title ? ` title="${escaped(title)}"` : ''}>${text}</a>`;
       },
       image({ href, text }: Tokens.Image) {
         const to = located(href);
