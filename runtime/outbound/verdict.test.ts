@@ -71,7 +71,7 @@ test('errors are masked before they are cut to 1,024 bytes on a character bounda
 });
 
 test('an owner whose bodies say more than their status judges them', () => {
-  const said = { class: 'gone', code: 'body_error', error: 'no such message' } as const;
+  const said = { class: 'gone', code: 'http_status', error: 'no such message' } as const;
   const mapping = { ...DEFAULT_MAPPING, answer: () => said };
   expect(judgeResult(answer(200), mapping, CONTEXT)).toEqual(said);
 });
