@@ -318,6 +318,23 @@ describe('the reads that began since', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('are waited for, too, where they began after one that got no answer', async () => {
+    let answerLater: (response: Response) => void = () => undefined;
+    const { api } = client([
+      () => Promise.reject(new TypeError('network')),
+      () => new Promise<Response>((resolve) => (answerLater = resolve)),
+    ]);
+    const over = api.watchReads();
+    const lost = api.get('/a');
+    const ended = over();
+    const late = api.get('/b');
+    await lost;
+    // A loop that waits for nothing would keep this from ever running.
+    setTimeout(() => answerLater(Response.json({})), 0);
+    expect(await ended).toBe(false);
+    expect((await late).ok).toBe(true);
+  });
+
   it.each([
     ['no connection', () => Promise.reject(new TypeError('network'))],
     ['a page of something in between', () => new Response('<html>')],

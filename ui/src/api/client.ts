@@ -200,8 +200,10 @@ export function createApiClient(deps: ClientDeps): ApiClient {
       return async () => {
         let answered = true;
         for (let rest = watched(); rest.length > 0; rest = watched()) {
-          const ends = rest.map(async ([answer, { left }]) => isDefinite(await answer) || left?.aborted);
-          answered &&= (await Promise.all(ends)).every(Boolean);
+          const ends = await Promise.all(
+            rest.map(async ([answer, { left }]) => isDefinite(await answer) || left?.aborted),
+          );
+          answered &&= ends.every(Boolean);
         }
         return answered;
       };
