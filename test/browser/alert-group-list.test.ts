@@ -145,7 +145,7 @@ test('values of a label that no loaded row has are completed', async () => {
   expect(await rows(page).count()).toBe(1);
   const search = page.getByRole('combobox', { name: /^Search/ });
   await search.fill('alertname:PodCrash pod:c');
-  await page.getByRole('option', { name: 'pod:cart-1 1 row' }).waitFor();
+  await page.getByRole('option', { name: 'pod:cart-1 1 group' }).waitFor();
 });
 
 test('a fault in the search is shown at its place and changes nothing', async () => {

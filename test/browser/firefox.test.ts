@@ -132,7 +132,7 @@ test(
 
     await tablet.page.keyboard.press('/');
     await tablet.page.keyboard.type('cluster:w');
-    await tablet.has('option', 'cluster:web 2 строки');
+    await tablet.has('option', 'cluster:web 2 группы');
     expect(await tablet.faults()).toEqual([]);
     await tablet.page.keyboard.press('ArrowDown');
     await tablet.page.keyboard.press('Enter');

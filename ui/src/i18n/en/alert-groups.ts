@@ -37,7 +37,7 @@ export const alertGroups = {
   'search.fault.words': 'Words are at most 200 characters together.',
   'search.fault.long': 'The text is too long.',
   'search.options': 'Completions',
-  'search.rows': { one: '{count} row', other: '{count} rows' },
+  'search.groups': { one: '{count} group', other: '{count} groups' },
   'list.filters': 'Filters',
   'list.range': 'Period',
   'list.sort': 'Order',

@@ -42,11 +42,11 @@ export const alertGroups = {
   'search.fault.words': 'Слова вместе — не больше 200 символов.',
   'search.fault.long': 'Текст слишком длинный.',
   'search.options': 'Варианты',
-  'search.rows': {
-    one: '{count} строка',
-    few: '{count} строки',
-    many: '{count} строк',
-    other: '{count} строки',
+  'search.groups': {
+    one: '{count} группа',
+    few: '{count} группы',
+    many: '{count} групп',
+    other: '{count} группы',
   },
   'list.filters': 'Фильтры',
   'list.range': 'Период',

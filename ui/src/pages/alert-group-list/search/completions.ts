@@ -10,8 +10,8 @@ const VALUES_FROM = 2;
 export interface Completion {
   /** What takes the place of the token. A name waits for its value; a value ends with a space. */
   readonly text: string;
-  /** How many loaded rows have it, or Alert Groups where the service was asked; null for what is no label. */
-  readonly rows: number | null;
+  /** How many Alert Groups have it: of those that are loaded, or of all where the service was asked; null for what is no label. */
+  readonly groups: number | null;
 }
 
 export interface Completions {
@@ -39,33 +39,33 @@ export function completionsAt(
   const plain = typed.text.slice(minus.length);
   const colon = plain.indexOf(':');
   const found = colon < 0 ? namesLike(plain, known) : valuesLike(plain, colon, known, names);
-  const options = found.slice(0, MOST).map(({ text: each, rows }) => ({ text: minus + each, rows }));
+  const options = found.slice(0, MOST).map(({ text: each, groups }) => ({ text: minus + each, groups }));
   return { from: typed.from, to: caret, options };
 }
 
 function namesLike(typed: string, known: KnownLabels): readonly Completion[] {
   const wanted = typed.toLowerCase();
-  const keys = KEYS.map((key) => ({ text: `${key}:`, rows: null }));
+  const keys = KEYS.map((key) => ({ text: `${key}:`, groups: null }));
   const labels = [...known]
     .filter(([name]) => /^[A-Za-z_]\w*$/.test(name) && !KEYS.some((key) => key === name))
     .map(([name, values]) => ({
       text: `${name}:`,
-      rows: [...values.values()].reduce((sum, rows) => sum + rows, 0),
+      groups: [...values.values()].reduce((sum, groups) => sum + groups, 0),
     }));
   const names = [...keys, ...labels].filter(({ text }) => text.toLowerCase().startsWith(wanted));
   return wanted.length < VALUES_FROM ? names : [...names, ...tokensWith(wanted, known)];
 }
 
 /** Labels whose value begins with the word, the most frequent first. */
-function tokensWith(wanted: string, known: KnownLabels): readonly (Completion & { rows: number })[] {
+function tokensWith(wanted: string, known: KnownLabels): readonly (Completion & { groups: number })[] {
   const found = [...known].flatMap(([name, values]) =>
     /^[A-Za-z_]\w*$/.test(name) && !KEYS.some((key) => key === name)
       ? [...values]
           .filter(([value]) => value.toLowerCase().startsWith(wanted))
-          .map(([value, rows]) => ({ text: `${name}:${quoteIfNeeded(value)} `, rows }))
+          .map(([value, groups]) => ({ text: `${name}:${quoteIfNeeded(value)} `, groups }))
       : [],
   );
-  return found.sort((one, other) => other.rows - one.rows);
+  return found.sort((one, other) => other.groups - one.groups);
 }
 
 function valuesLike(
@@ -82,7 +82,10 @@ function valuesLike(
   const all = knownValues(name, names) ?? [...(known.get(name) ?? [])];
   const begins = all.filter(([value]) => value.toLowerCase().startsWith(wanted));
   const holds = all.filter(([value]) => value.toLowerCase().indexOf(wanted) > 0);
-  return [...begins, ...holds].map(([value, rows]) => ({ text: `${name}:${quoteIfNeeded(value)} `, rows }));
+  return [...begins, ...holds].map(([value, groups]) => ({
+    text: `${name}:${quoteIfNeeded(value)} `,
+    groups,
+  }));
 }
 
 /** Values of the keys that are no labels; null for labels. */
