@@ -9,6 +9,11 @@ const YOUNG_GENERATION = '--max-semi-space-size=32';
 /** npm passes on what the terminal has sent already: signals this close together are one. */
 const SAME_WISH_MS = 1_000;
 
+/** How often it is checked that the shell in which npm runs this script is still there. */
+const SHELL_CHECK_MS = 500;
+
+const shell = process.ppid;
+
 const root = path.resolve(import.meta.dirname, '..');
 const index = path.join(root, 'ui', 'dist', 'index.html');
 
@@ -52,5 +57,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     forwardedAt = performance.now();
     service.kill(signal);
   });
+}
+if (process.env.npm_lifecycle_event !== undefined) {
+  // npm forwards SIGTERM to its shell alone. A shell that does not exec the script ends without forwarding the signal.
+  const check = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(check);
+    service.kill('SIGTERM');
+  }, SHELL_CHECK_MS);
 }
 service.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
