@@ -45,19 +45,28 @@ const PROGRAMS: readonly Program[] = [
   })),
 ];
 
-/** Installs every missing program with apt. Throws with a sentence that names what could not be had. */
+/** Installs every missing program with apt, or ends with a sentence that names what could not be had. */
 export function installPrerequisites(): void {
   const missing = PROGRAMS.filter((program) => !existsSync(program.file));
   if (missing.length === 0) return;
   const packages = missing.map((program) => program.debianPackage);
-  console.log(`Installing what the tests need: ${packages.join(', ')}`);
-  const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-  spawnSync('apt-get', ['update', '-q'], options);
-  spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages], options);
+  if (process.getuid?.() === 0) install(packages);
   const absent = missing.filter((program) => !existsSync(program.file));
   if (absent.length === 0) return;
-  const list = absent.map((program) => `${program.debianPackage} (for ${program.usedFor})`).join(', ');
-  throw new Error(
-    `Could not install ${list}. Install it by hand (as root: apt-get install …) and run the tests again.`,
+  const list = absent.map((program) => `  ${program.debianPackage} (for ${program.usedFor})`).join('\n');
+  const command = `apt-get install ${absent.map((program) => program.debianPackage).join(' ')}`;
+  console.error(
+    `The tests need these packages, all of which Debian 12 has:\n${list}\nAs root: ${command}\nThen run the tests again; "npm run test:unit" needs none of them.`,
   );
+  process.exit(1);
+}
+
+/** One package that this system does not have does not keep the others out. */
+function install(packages: readonly string[]): void {
+  console.log(`Installing what the tests need: ${packages.join(', ')}`);
+  const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  const apt = (...words: string[]) => spawnSync('apt-get', [...words, '-q'], options).status === 0;
+  const add = (...names: string[]) => apt('install', '-y', '--no-install-recommends', ...names);
+  apt('update');
+  if (!add(...packages)) for (const name of packages) add(name);
 }
