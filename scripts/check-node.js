@@ -21,7 +21,9 @@ if (brought && !existsSync(link) && process.env.npm_execpath) {
 
 const [leastMajor, leastMinor] = config.runsOnNode.slice('>='.length).split('.').map(Number);
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (!existsSync(link) && (major < leastMajor || (major === leastMajor && minor < leastMinor))) {
+// A dry run brings nothing, whatever it says that it would.
+const isDry = process.env.npm_config_dry_run === 'true';
+if (!isDry && !existsSync(link) && (major < leastMajor || (major === leastMajor && minor < leastMinor))) {
   console.error(
     `npm ci brings no Node.js for this platform. Install Node.js ${leastMajor}.${leastMinor} or newer; this is ${process.version}.`,
   );

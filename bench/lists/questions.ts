@@ -31,6 +31,7 @@ export interface Question {
 }
 
 const LIST = 20;
+const FOLDS = 200;
 const STATISTICS = 1_000;
 const OPEN = ['firing', 'acknowledged', 'snoozed'] as const;
 const route = (n: number) => `RT${String(n).padStart(12, '0')}` as PublicId;
@@ -95,6 +96,12 @@ export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGrou
     what: `counts ${what}`,
     goal: LIST,
     ask: (turn: number) => reader.counts({ ...base, statuses: [], ...filter(turn) }),
+  });
+  const folds = (what: string, by: string, filter: (turn: number) => Partial<GroupFilter>) => ({
+    what: `folds ${what}`,
+    goal: FOLDS,
+    ask: (turn: number) =>
+      reader.folds({ filter: { ...base, ...filter(turn) }, by, distinct: ['cluster', 'host'] }),
   });
   const statistics = (what: string, query: Partial<StatisticsQuery>) => ({
     what: `statistics ${what}`,
@@ -164,6 +171,9 @@ export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGrou
     counts('by a rare label', (turn) => matcher('host', '=', host(turn))),
     counts('by a common label', () => matcher('cluster', '=', 'cluster-3')),
     counts('by an expression', (turn) => matcher('host', '=~', `${host(turn)}\\d`)),
+    folds('of the open ones by a common label', 'namespace', () => ({})),
+    folds('of the open ones by a rare label', 'host', () => ({})),
+    folds('of those with a label', 'host', (turn) => matcher('namespace', '=', `team-${turn % 40}`)),
     {
       what: 'Alerts of an Integration',
       goal: 50,

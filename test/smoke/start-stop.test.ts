@@ -1,7 +1,7 @@
 /** How the process ends: by signals at every moment of its start, and when its start fails. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -123,6 +123,29 @@ test('a failure after it listens undoes what was opened and ends it with exit 1'
   expect(await running.ended).toBe(1);
   expect(running.output()).toContain('"event":"listeners_started"');
   expect(running.output()).toMatch(/^tocsin: column "epoch" /m);
+});
+
+test('npm start serves, and SIGTERM to npm ends the service, too', { timeout: 120_000 }, async () => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'tocsin-npm-start-'));
+  const [app, ingest, internal] = (await freePorts(3)).map((port) => `127.0.0.1:${port}`);
+  const places = ['--data-dir', dataDir, '--app', app!, '--ingest', ingest!, '--internal', internal!];
+  const child = spawn('npm', ['start', '--', ...places], {
+    cwd: root,
+    stdio: 'ignore',
+    env: processEnvironment(),
+  });
+  children.push(child);
+  const answers = () =>
+    fetch(`http://${app}/`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await until('npm start to serve', answers, START_WITHIN_S);
+  child.kill('SIGTERM');
+  const isGone = async () =>
+    !(await answers()) && !existsSync(path.join(dataDir, 'postgres', 'cluster', 'postmaster.pid'));
+  await until('the service and its PostgreSQL to end', isGone);
+  rmSync(dataDir, { recursive: true });
 });
 
 test('a second signal ends it at once', async () => {
