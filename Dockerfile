@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # Tocsin as a container: a release (npm run pack) is installed in one stage, and runs in another without shell or package
 # manager, as an unprivileged user on a read-only file system. deploy/image.sh builds it.
 # Both base images have Node.js 22.18 or newer: the first with npm on the path, the second as /nodejs/bin/node.
