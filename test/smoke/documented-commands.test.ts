@@ -71,7 +71,7 @@ const NOT_RUN = [
   ['docs/getting-started.md', 'npm start', 'test/smoke/start-stop.test.ts starts the service the same way'],
   ['docs/getting-started.md', 'npx tocsin init', 'asks; test/smoke/init.test.ts answers it at a terminal'],
   ['docs/bridges.md', 'https://bridge.example.org/matrix', 'needs a bridge and a person who answers it'],
-  ['docs/deploying.md', 'docker buildx build', 'needs Docker and a registry of images'],
+  ['docs/deploying.md', 'docker buildx build', 'needs Docker, a registry of images and two machines'],
   ['docs/deploying.md', 'docker compose build', 'needs Docker and a running installation'],
   ['docs/mattermost.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
   ['docs/telegram.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
