@@ -72,7 +72,7 @@ const NOT_RUN = [
   ['docs/getting-started.md', 'npx tocsin init', 'asks; test/smoke/init.test.ts answers it at a terminal'],
   ['docs/bridges.md', 'https://bridge.example.org/matrix', 'needs a bridge and a person who answers it'],
   ['docs/deploying.md', 'docker buildx build', 'needs Docker, a registry of images and two machines'],
-  ['docs/deploying.md', 'docker compose build', 'needs Docker and a running installation'],
+  ['docs/deploying.md', 'docker compose build', 'needs Docker; deploy/try-compose.sh runs it'],
   ['docs/mattermost.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
   ['docs/telegram.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
   ['docs/keys.md', 'tocsin keys reset', 'wipes every Secret of an installation'],
