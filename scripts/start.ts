@@ -10,7 +10,7 @@ const YOUNG_GENERATION = '--max-semi-space-size=32';
 const SAME_WISH_MS = 1_000;
 
 /** How often it is checked that the shell in which npm runs this script is still there. */
-const SHELL_CHECK_MS = 500;
+const SHELL_CHECK_MS = 100;
 
 const shell = process.ppid;
 
@@ -51,19 +51,21 @@ const service = spawn(
   { cwd: root, stdio: 'inherit', detached: true },
 );
 let forwardedAt = Number.NEGATIVE_INFINITY;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    if (performance.now() - forwardedAt < SAME_WISH_MS) return;
-    forwardedAt = performance.now();
-    service.kill(signal);
-  });
+function forward(signal: 'SIGINT' | 'SIGTERM'): void {
+  if (performance.now() - forwardedAt < SAME_WISH_MS) return;
+  forwardedAt = performance.now();
+  service.kill(signal);
 }
-if (process.env.npm_lifecycle_event !== undefined) {
+process.on('SIGINT', () => forward('SIGINT'));
+process.on('SIGTERM', () => forward('SIGTERM'));
+// The terminal is gone: nothing could stop the service any more.
+process.on('SIGHUP', () => forward('SIGTERM'));
+if (process.env.npm_lifecycle_script === 'node scripts/start.ts' && process.platform !== 'win32') {
   // npm forwards SIGTERM to its shell alone. A shell that does not exec the script ends without forwarding the signal.
   const check = setInterval(() => {
     if (process.ppid === shell) return;
     clearInterval(check);
-    service.kill('SIGTERM');
+    if (forwardedAt === Number.NEGATIVE_INFINITY) forward('SIGTERM');
   }, SHELL_CHECK_MS);
 }
 service.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

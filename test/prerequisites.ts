@@ -45,7 +45,7 @@ const PROGRAMS: readonly Program[] = [
   })),
 ];
 
-/** Installs every missing program with apt, or ends with a sentence that names what could not be had. */
+/** Installs every missing program with apt, or ends with a sentence that names what is still missing. */
 export function installPrerequisites(): void {
   const missing = PROGRAMS.filter((program) => !existsSync(program.file));
   if (missing.length === 0) return;
@@ -61,7 +61,7 @@ export function installPrerequisites(): void {
   process.exit(1);
 }
 
-/** One package that this system does not have does not keep the others out. */
+/** apt installs none of a list in which a package is unknown: then each is installed alone. */
 function install(packages: readonly string[]): void {
   console.log(`Installing what the tests need: ${packages.join(', ')}`);
   const options = { stdio: 'inherit', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;

@@ -134,8 +134,8 @@ function runSteps(): boolean {
   });
 }
 
-const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-test-'));
 installPrerequisites();
+const folder = mkdtempSync(path.join(tmpdir(), 'tocsin-test-'));
 // What one of the many processes has compiled need not be compiled again.
 process.env.NODE_COMPILE_CACHE ??= path.join(folder, 'compiled');
 const started = Date.now();

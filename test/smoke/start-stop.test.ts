@@ -125,27 +125,47 @@ test('a failure after it listens undoes what was opened and ends it with exit 1'
   expect(running.output()).toMatch(/^tocsin: column "epoch" /m);
 });
 
-test('npm start serves, and SIGTERM to npm ends the service, too', { timeout: 120_000 }, async () => {
+test.each([
+  ['npm alone', (pid: number) => process.kill(pid, 'SIGTERM')],
+  ['the whole process group', (pid: number) => process.kill(-pid, 'SIGTERM')],
+  ['the shell that npm runs it in, whose terminal is closed,', (pid: number) => process.kill(-pid, 'SIGHUP')],
+])('npm start serves, and a signal to %s ends the service in order', { timeout: 200_000 }, async (_, end) => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'tocsin-npm-start-'));
+  const owner = path.join(dataDir, 'postgres', 'owner');
   const [app, ingest, internal] = (await freePorts(3)).map((port) => `127.0.0.1:${port}`);
   const places = ['--data-dir', dataDir, '--app', app!, '--ingest', ingest!, '--internal', internal!];
-  const child = spawn('npm', ['start', '--', ...places], {
+  const env = processEnvironment();
+  const child = spawn('npm', ['start', '--', ...places, '--messenger', 'off'], {
     cwd: root,
-    stdio: 'ignore',
-    env: processEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    // Debian's shell, which does not exec the script.
+    env: {
+      ...env,
+      PATH: `${path.dirname(process.execPath)}:${env.PATH}`,
+      npm_config_script_shell: '/bin/dash',
+    },
   });
-  children.push(child);
-  const answers = () =>
-    fetch(`http://${app}/`).then(
+  let output = '';
+  child.stdout.on('data', (data) => (output += data));
+  child.stderr.on('data', (data) => (output += data));
+  const serves = () =>
+    fetch(`http://${app}/`, { signal: AbortSignal.timeout(2_000) }).then(
       ({ status }) => status === 200,
       () => false,
     );
-  await until('npm start to serve', answers, START_WITHIN_S);
-  child.kill('SIGTERM');
-  const isGone = async () =>
-    !(await answers()) && !existsSync(path.join(dataDir, 'postgres', 'cluster', 'postmaster.pid'));
-  await until('the service and its PostgreSQL to end', isGone);
-  rmSync(dataDir, { recursive: true });
+  try {
+    await until('npm start to serve', serves, START_WITHIN_S);
+    expect(existsSync(owner)).toBe(true);
+    end(child.pid!);
+    await until('the service and its PostgreSQL to end', async () => !existsSync(owner) && !(await serves()));
+    expect(output.match(/shutdown_requested/g)).toHaveLength(1);
+  } catch (error) {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM');
+    throw new Error(`${String(error)}\n${output}`);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
 });
 
 test('a second signal ends it at once', async () => {
