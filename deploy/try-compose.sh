@@ -1,19 +1,22 @@
 #!/bin/bash
-# Runs the Docker commands of docs/deploying.md as they are printed there, in a copy of the files: the first installation
-# with three replicas, a Snapshot, an alert that goes through Prometheus and Alertmanager, the upgrade while a sender posts,
-# and compose.single.yaml. Ports 8080 and 9090 and the network of .env.example must be free.
+# Runs the commands of the sections Compose and Upgrading of docs/deploying.md as they are printed there, on Linux, in a copy
+# of the files and under image tags of its own: the first installation with three replicas, a Snapshot, an alert that goes
+# through Prometheus and Alertmanager, the upgrade while a sender posts, and compose.single.yaml. Ports 8080 and 9090 and the
+# network of .env.example must be free.
 #   deploy/try-compose.sh                   on images that Docker pulls
 #   deploy/try-compose.sh --local-images    on stand-ins for those that are not there, made of Debian's packages and of
 #                                           deploy/image.sh --local-bases, for a machine without a registry of images;
 #                                           needs root, buildah
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD
 version=$(node -p "require('./package.json').version")
 next=${version%.*}.$((${version##*.} + 1))
 release=dist/tocsin-$version.tgz
+# What is exported would win over the files.
+unset "${!TOCSIN_@}" "${!SVC_@}" "${!COMPOSE_@}"
 export COMPOSE_PROJECT_NAME=tocsin-try
-made=()
+made=("tocsin:$version-try" "tocsin:$next-try")
 
 fail() {
   echo "$*" >&2
@@ -30,12 +33,16 @@ done
 work=$(mktemp -d)
 finish() {
   code=$?
-  cd "$work/deploy"
   kill "${sender:-}" 2>/dev/null || true
-  [ $code = 0 ] || docker compose logs --tail 20 >&2 || true
-  docker compose down --volumes --remove-orphans >/dev/null 2>&1 || true
+  if cd "$work/deploy"; then
+    [ $code = 0 ] || docker compose logs --tail 20 >&2 || true
+    if ! docker compose down --volumes --remove-orphans >"$work/output" 2>&1; then
+      cat "$work/output" >&2
+      fail "Its containers use $work, which stays."
+    fi
+  fi
   # A later "docker compose up" must not take stand-ins for the images whose names they have.
-  docker image rm "tocsin:$next" "${made[@]}" >/dev/null 2>&1 || true
+  docker image rm "${made[@]}" >/dev/null 2>&1 || true
   rm -rf "$work"
 }
 trap finish EXIT
@@ -48,8 +55,12 @@ block() {
   awk -v text="$1" '/^```/ { if (index(block, text)) { printf "%s", block; exit } block = ""; next } { block = block $0 "\n" }' \
     "$source/docs/deploying.md"
 }
-# What the blocks have somebody do by hand, and the other ways to deploy in them.
-vi() { sed -i 's|^SVC_PUBLIC_URL=.*|SVC_PUBLIC_URL=http://localhost:8080|; s|REPLACE_ME$|admin@example.org|' "$1"; }
+# Replacements for the edit by hand and for the Helm command in the blocks.
+vi() {
+  sed -i 's|^SVC_PUBLIC_URL=.*|SVC_PUBLIC_URL=http://localhost:8080|; s|REPLACE_ME$|admin@example.org|' "$1"
+  set_version "$version-try"
+}
+set_version() { sed -i "s/^#* *TOCSIN_VERSION=.*/TOCSIN_VERSION=$1/" "$work/deploy/.env"; }
 helm() { :; }
 
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
@@ -106,16 +117,18 @@ stand_in() {
   "$@" "$image"
   made+=("$image")
 }
-local_base() {
+load_base() {
   buildah push -q "$1" "docker-archive:$work/base.tar:$1:latest"
   docker load -q -i "$work/base.tar"
   rm "$work/base.tar"
-  docker tag "$1" "$2"
+  made+=("$1")
 }
 local_images() {
   buildah inspect localhost/tocsin-run >/dev/null 2>&1 || "$source/deploy/image.sh" --local-bases >/dev/null
-  stand_in "$(sed -n 's/^ARG BUILD_IMAGE=//p' ../Dockerfile)" local_base localhost/tocsin-build
-  stand_in "$(sed -n 's/^ARG RUN_IMAGE=//p' ../Dockerfile)" local_base localhost/tocsin-run
+  load_base localhost/tocsin-build
+  load_base localhost/tocsin-run
+  stand_in "$(sed -n 's/^ARG BUILD_IMAGE=//p' ../Dockerfile)" docker tag localhost/tocsin-build
+  stand_in "$(sed -n 's/^ARG RUN_IMAGE=//p' ../Dockerfile)" docker tag localhost/tocsin-run
   stand_ins >"$work/stand-ins"
   mkdir "$work/nothing"
   while read -r image; do
@@ -175,13 +188,23 @@ END
 # run TEXT [LINE]: runs the block with the text, or one line, and says how long it took.
 run() {
   began=$(milliseconds)
-  eval "${2:-$(block "$1")}" >"$work/output" 2>&1 </dev/null || { cat "$work/output" >&2; exit 1; }
+  commands=${2:-$(block "$1")}
+  [ -n "$commands" ] || fail "docs/deploying.md has no block with $1."
+  # In a condition the shell would go on after a command that failed.
+  set +e
+  (set -e; eval "$commands") >"$work/output" 2>&1 </dev/null
+  code=$?
+  set -e
+  [ $code = 0 ] || { cat "$work/output" >&2; exit 1; }
   echo "$1: $(($(milliseconds) - began)) ms"
 }
 doctor() { docker compose exec -T tocsin-1 /nodejs/bin/node /app/bin/tocsin.js doctor; }
 
+# What a run that was killed left behind.
+SVC_PUBLIC_URL=- SVC_BOOTSTRAP_ADMIN_EMAIL=- docker compose down --volumes --remove-orphans
 cd "$work"
 run 'docker compose up -d --build --wait'
+cd deploy
 docker compose ps --format '{{.Service}}: {{.Status}}'
 doctor
 node "$work/drive.ts" post Posted
@@ -197,13 +220,17 @@ tar -xzf "../$release" -C "$work"
 sed -i "s/\"version\": \"$version\"/\"version\": \"$next\"/" ../package/package.json
 tar -czf "../dist/tocsin-$next.tgz" -C "$work" package
 rm "../$release"
-sed -i "s/^TOCSIN_VERSION=.*/TOCSIN_VERSION=$next/" .env
+set_version "$next-try"
 node "$work/drive.ts" sender &
 sender=$!
 run 'docker compose build && docker compose run --rm migrate'
 kill "$sender"
 wait "$sender"
 sender=
+for n in 1 2 3; do
+  image=$(docker inspect --format '{{.Config.Image}}' "$COMPOSE_PROJECT_NAME-tocsin-$n-1")
+  [ "$image" = "tocsin:$next-try" ] || fail "tocsin-$n runs $image after the upgrade."
+done
 doctor | grep replicas
 docker compose ps -q | xargs docker stats --no-stream --format '{{.Name}}: {{.MemUsage}}'
 

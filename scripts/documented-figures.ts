@@ -552,7 +552,7 @@ export const EXPLAINED: readonly (readonly [page: string, text: RegExp, reason: 
     'the cases of the program that checks bridges, a file each',
   ],
   ['docs/deploying.md', /within 5 s, by the others/, 'the outcome of leases (docs/engine.md)'],
-  ['docs/deploying.md', /allowed 3\.1 GB of memory/, 'limits of the Compose file together'],
+  ['docs/deploying.md', /allowed 3 GiB of memory/, 'limits of the Compose file together'],
   ['docs/deploying.md', /times 14 connections/, 'pools and sessions of a replica together'],
   [
     'docs/deploying.md',
