@@ -42,7 +42,7 @@ const OF_UI = new Set([
 ]);
 
 function faultOf(from: string, href: string): string | null {
-  if (/^(https?:|mailto:)/.test(href))
+  if (/^([a-z][a-z0-9+.-]*:|\/\/)/i.test(href))
     return `${from} links to ${href}, which nobody checks and which needs internet`;
   const [, address = '', anchor = ''] = /^([^#]*)#?(.*)$/.exec(href) ?? [];
   const to = address === '' ? from : address;

@@ -70,7 +70,7 @@ export function renderMarkdown(file: string, markdown: string, locate: Locate): 
   }
 
   function located(href: string): string | null {
-    if (/^(https?|mailto):/.test(href))
+    if (/^([a-z][a-z0-9+.-]*:|\/\/)/i.test(href))
       throw new Error(
         `${file} links to ${href}: the pages are read without internet, so write its name instead`,
       );

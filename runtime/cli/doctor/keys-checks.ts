@@ -152,7 +152,7 @@ function warningText(warning: SettingsWarning): string {
     case 'internal_listener_shared':
       return `Health and metrics are as open as ${warning.address}: give SVC_LISTEN_INTERNAL a port of its own.`;
     case 'secret_keys_file_mode':
-      return 'Others can read the file of SVC_SECRET_KEYS_FILE: chmod 600 it, unless another user runs Tocsin.';
+      return 'Others can read the file of SVC_SECRET_KEYS_FILE: run chmod 600 on it, unless Tocsin runs as another user.';
     default:
       return warning satisfies never;
   }
