@@ -1,5 +1,6 @@
 /** What the docs have somebody type does what it is for: taken from the pages and run by a shell. */
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,6 +16,7 @@ import { processEnvironment } from '../harness/prepared.ts';
 import { Sender } from '../harness/sender.ts';
 import { Installation, type Ready } from '../harness/tocsin.ts';
 import { until } from '../harness/until.ts';
+import { startTestServer } from '../postgres.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..');
 const home = mkdtempSync(path.join(tmpdir(), 'tocsin-typed-'));
@@ -61,6 +63,9 @@ const RUN = [
   ['docs/deploying.md', 'cp .env.example .env'],
   ['docs/deploying.md', 'kubectl create namespace'],
   ['docs/bridges.md', 'tocsin bridge-reference --token demo'],
+  ['docs/operating.md', 'tocsin migrate && tocsin serve'],
+  ['docs/keys.md', 'tocsin keys reset'],
+  ['deploy/README.md', 'promtool test rules'],
 ] as const;
 
 /** Blocks that cannot be run here, and why. Their commands are parsed by scripts/documentation.test.ts. */
@@ -75,15 +80,12 @@ const NOT_RUN = [
   ['docs/deploying.md', 'docker compose build', 'needs Docker; deploy/try-compose.sh runs it'],
   ['docs/mattermost.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
   ['docs/telegram.md', 'npm run try', 'goes on until it is stopped; test/smoke/try.test.ts runs it'],
-  ['docs/keys.md', 'tocsin keys reset', 'wipes every Secret of an installation'],
   ['docs/operating.md', 'tocsin init', 'needs an address; test/smoke/init.test.ts runs it'],
   [
     'docs/operating.md',
     'tocsin messenger-check',
     'needs a messenger; test/smoke/first-messenger.test.ts runs it with the one to try out',
   ],
-  ['docs/operating.md', 'tocsin migrate && tocsin serve', 'needs a PostgreSQL server of one\u2019s own'],
-  ['deploy/README.md', 'promtool test rules', 'test/peers/prometheus-rules.test.ts runs promtool'],
 ] as const;
 
 /** The block of a page that has the text in it. */
@@ -162,13 +164,18 @@ test('the doctor looks at the database of a data folder', async () => {
   expect(said).not.toMatch(/^FAIL (settings|database|schema)/m);
 });
 
+/** The embedded database, as the settings of another process. */
+const databaseEnvironment = () => ({
+  SVC_DATABASE_HOST: path.join(tocsin.dataDir, 'postgres', 'socket'),
+  SVC_DATABASE_NAME: 'postgres',
+  SVC_DATABASE_USER: 'tocsin_service',
+  SVC_DATABASE_PASSWORD_FILE: path.join(tocsin.dataDir, 'postgres', 'cluster', 'tocsin.password'),
+});
+
 test('the doctor prints what it looked at, in the form that its page shows', async () => {
   const [command, ...shown] = typed('docs/operating.md', '$ tocsin doctor').trim().split('\n');
   const env = {
-    SVC_DATABASE_HOST: path.join(tocsin.dataDir, 'postgres', 'socket'),
-    SVC_DATABASE_NAME: 'postgres',
-    SVC_DATABASE_USER: 'tocsin_service',
-    SVC_DATABASE_PASSWORD_FILE: path.join(tocsin.dataDir, 'postgres', 'cluster', 'tocsin.password'),
+    ...databaseEnvironment(),
     SVC_SECRET_KEYS_FILE: path.join(tocsin.dataDir, 'secret-keys'),
     SVC_PUBLIC_URL: ready.app_url,
   };
@@ -225,4 +232,43 @@ test('what a cluster is given is taken by kubectl and Helm, as far as they judge
   expect(secret).toMatchObject({ kind: 'Secret', metadata: { name: 'tocsin', namespace: 'tocsin' } });
   const files = JSON.stringify(others).matchAll(/\/run\/secrets\/tocsin\/([\w-]+)/g);
   expect([...new Set([...files].map(([, key]) => key))].sort()).toEqual(Object.keys(secret.data).sort());
+});
+
+test('the rules for Prometheus pass their cases', async () => {
+  expect(await inShell(typed('deploy/README.md', 'promtool test rules'), ROOT)).toContain('SUCCESS');
+});
+
+test('a release serves on a PostgreSQL server of its owner', { timeout: 120_000 }, async () => {
+  const server = await startTestServer();
+  try {
+    const { host, port, user, password, database } = await server.createDatabase('empty');
+    const [app, ingest, internal] = (await freePorts(3)).map((each) => `127.0.0.1:${each}`);
+    const place = `${user}:${password}@${encodeURIComponent(host)}:${port}/${database}?sslmode=disable`;
+    const lines = typed('docs/operating.md', 'tocsin migrate && tocsin serve')
+      .replace('tocsin:…@db.example.org/tocsin', place)
+      .replace('https://tocsin.example.org', `http://${app}`)
+      .replace('PASSWORD=…', "PASSWORD='correct horse battery'");
+    writeFileSync(path.join(home, 'serve.sh'), lines);
+    const said = await inShell(
+      `setsid bash -eu serve.sh >serve.log 2>&1 & trap 'kill -- -$! && wait $! || cat serve.log >&2' EXIT
+      curl --silent --fail --retry 30 --retry-delay 1 --retry-all-errors http://${internal}/health/ready`,
+      home,
+      { SVC_LISTEN_APP: app!, SVC_LISTEN_INGEST: ingest!, SVC_LISTEN_INTERNAL: internal! },
+    );
+    expect(said).toBe('ok');
+  } finally {
+    await server.stop();
+  }
+});
+
+/** The last one: nobody is signed in afterwards. */
+test('after the loss of all keys an installation gets another one', async () => {
+  const [command = ''] = typed('docs/keys.md', 'tocsin keys reset').split('\n');
+  const env = {
+    ...{ ...databaseEnvironment(), SVC_PUBLIC_URL: ready.app_url },
+    SVC_SECRET_KEYS: randomBytes(32).toString('base64'),
+  };
+  const said = await inShell(command.replace('$ ', '').replace('<your name>', 'ada'), home, env);
+  expect(said).toMatch(/^k-[0-9a-f]{16} is active; \d+ values? wiped, \d+ sessions? ended\.$/m);
+  await expect(api.get('/routes')).rejects.toThrow('401');
 });
