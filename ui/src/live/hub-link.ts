@@ -7,6 +7,8 @@ import workerUrl from './shared-worker.ts?sharedworker&url';
 
 /** Workers that are started anew without an answer, until the hub runs in a tab. */
 const REVIVALS = 2;
+/** Wait before the next request of a lock that was taken away or refused: doubles from the first to the second. */
+const RETRY_MS = [1_000, 60_000] as const;
 /** What tabs say on the same channel is for the hub alone. */
 const FROM_HUB: ReadonlySet<string> = new Set<HubMessage['kind']>(['status', 'bytes', 'hint', 'refused']);
 
@@ -99,28 +101,38 @@ interface OwnHub {
   stop(): void;
 }
 
-/** Of the tabs that ask for the lock, the one that gets it runs the hub until it is closed or the lock is taken away. */
+/** Of the tabs that request the lock, the one that gets it runs the hub until it closes or the lock is taken away. */
 function hubUnderLock(locks: LockManager, channelName: string): OwnHub {
-  const over = new AbortController();
+  /** Ends the latest request, whether it waits or has the lock. Earlier ones have ended. */
+  let latest = new AbortController();
   let stopHub: (() => void) | null = null;
+  let retryMs: number = RETRY_MS[0];
 
   async function lead(steal: boolean): Promise<void> {
+    latest.abort();
+    const own = new AbortController();
+    const { signal } = own;
+    latest = own;
     try {
-      await locks.request(channelName, steal ? { steal } : { signal: over.signal }, async () => {
+      await locks.request(channelName, steal ? { steal } : { signal }, async () => {
+        if (signal.aborted) return;
         stopHub = runHub(channelName);
-        await new Promise((resolve) => over.signal.addEventListener('abort', resolve));
+        retryMs = RETRY_MS[0];
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
       });
     } catch {
-      // Another tab took the lock, or this one is being left.
+      // Another tab took the lock, this one is being left, or the browser refuses locks.
     }
+    if (own !== latest) return;
     stopHub?.();
     stopHub = null;
-    if (!over.signal.aborted) void lead(false);
+    setTimeout(() => void (signal.aborted || lead(false)), retryMs);
+    retryMs = Math.min(RETRY_MS[1], retryMs * 2);
   }
   void lead(false);
 
   return {
     revive: () => void (stopHub === null && lead(true)),
-    stop: () => over.abort(),
+    stop: () => latest.abort(),
   };
 }
