@@ -83,6 +83,8 @@ describe('API client', () => {
   it.each([
     ['no connection', () => Promise.reject(new TypeError('network'))],
     ['502 of a proxy', () => new Response('<html>', { status: 502 })],
+    ['an empty answer of a proxy', () => new Response('')],
+    ['an answer of a proxy that is no object', () => Response.json('maintenance')],
   ])('answers reads with what was kept after %s, and counts that as no answer', async (_, lost) => {
     const said: number[] = [];
     const kept = { answer: async (name: string) => ({ at: 5_000, body: name }) };
@@ -231,6 +233,7 @@ describe('a request without an answer', () => {
     ['no connection, or one that broke', () => Promise.reject(new TypeError('network'))],
     ['an answer that broke off', cut],
     ['a page of something in between', () => new Response('<html>')],
+    ['an empty answer that is not 204', () => new Response('')],
     ['502 of a proxy', () => new Response('<html>', { status: 502 })],
     ['504 of a proxy', () => new Response('<html>', { status: 504 })],
   ])('is of unknown outcome when it changes something: %s', async (_, answer) => {
@@ -338,6 +341,8 @@ describe('the reads that began since', () => {
   it.each([
     ['no connection', () => Promise.reject(new TypeError('network'))],
     ['a page of something in between', () => new Response('<html>')],
+    ['an empty answer', () => new Response('')],
+    ['204', () => new Response(null, { status: 204 })],
     ['502 of a proxy', () => new Response('<html>', { status: 502 })],
   ])('are not answered by %s', async (_, answer) => {
     const { api } = client([answer]);

@@ -128,8 +128,9 @@ export function createApiClient(deps: ClientDeps): ApiClient {
       const text = await response.text();
       const { status } = response;
       const body = parse(text);
-      // An answer that is not the service's says nothing about what was asked.
-      if (response.ok && body === undefined) return lost(0);
+      // The service answers with an object, or with 204 to a change. Anything else is the answer of a proxy.
+      const isOfService = isObject(body) || (status === 204 && method !== 'GET');
+      if (response.ok && !isOfService) return lost(0);
       const problem = response.ok ? null : readProblem(status, body, response.headers.get('Retry-After'));
       const isLost = problem?.type === 'unknown' && LOST_BEHIND_PROXY.has(status);
       if (isLost && changes) return lost(status);
