@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { createCatchUp } from './catch-up.ts';
 import { createVirtualTime } from './live.fixture.ts';
 import { createLiveness } from './liveness.ts';
+
+afterEach(() => void vi.unstubAllGlobals());
 
 /** A tab whose first stream is open. Each round of reads waits for `answer`. */
 function setUp() {
@@ -9,7 +11,7 @@ function setUp() {
   const start = time.now();
   const liveness = createLiveness();
   const state = { session: 'S1' as string | null, rounds: [] as (string | null)[] };
-  const open: ((answered: boolean) => void)[] = [];
+  const open: ((answered: boolean | Promise<boolean>) => void)[] = [];
   const catchUp = createCatchUp({
     liveness,
     timers: time.timers,
@@ -32,7 +34,7 @@ function setUp() {
       const { staleSince } = liveness.getSnapshot().context;
       return staleSince === null ? null : (staleSince - start) / 1_000;
     },
-    async answer(answered: boolean) {
+    async answer(answered: boolean | Promise<boolean>) {
       open.shift()?.(answered);
       await time.settle();
     },
@@ -136,4 +138,17 @@ it('a stream from before the tab began brought every hint, unless the tab came t
   catchUp.moved();
   catchUp.streamCame(older, time.now());
   return time.pass(2).then(() => expect(state.rounds).toEqual(['S1']));
+});
+
+it('a round that throws counts as not answered, and is repeated', async () => {
+  vi.stubGlobal('reportError', () => undefined);
+  const { time, stream, state, answer, since, catchUp } = setUp();
+  stream('second');
+  await time.pass(2);
+  await answer(Promise.reject(new TypeError('an answer of something else')));
+  expect(since()).toBe(0);
+  await time.pass(2);
+  catchUp.bytesCame(time.now());
+  await time.pass(1);
+  expect(state.rounds).toHaveLength(2);
 });

@@ -60,7 +60,8 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       await new Promise<void>((resolve) => timers.set(resolve, delayMs));
       isDue = false;
       own = deps.session();
-      if (own !== null) wasAnswered = await deps.readAll();
+      if (own === null) continue;
+      wasAnswered = (await deps.readAll().catch((error) => reportError(error))) === true;
     }
     isReading = false;
     if (own === null || own !== deps.session()) return;

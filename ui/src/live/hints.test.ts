@@ -40,6 +40,19 @@ describe('hint board', () => {
     expect(reads).toBe(2);
   });
 
+  it('tells of an object again after a listener threw', () => {
+    const { hints, passSecond } = board();
+    let reads = 0;
+    hints.on('alert-group', 'AG1', () => {
+      reads += 1;
+      if (reads === 1) throw new TypeError('a fault');
+    });
+    expect(() => hints.arrived(group('AG1'))).toThrow('a fault');
+    passSecond();
+    hints.arrived(group('AG1'));
+    expect(reads).toBe(2);
+  });
+
   it('stops telling after the subscription ended, and tells everybody when all may be old', () => {
     const { hints } = board();
     const told: string[] = [];

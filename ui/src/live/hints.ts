@@ -55,12 +55,13 @@ export function createHintBoard(timers: Timers): HintBoard {
 
   function open(key: string, hint: Hint): void {
     recent.set(key, false);
-    tell(hint);
     timers.set(() => {
       const again = recent.get(key) === true;
       recent.delete(key);
       if (again) open(key, hint);
     }, MERGE_MS);
+    // Last, because a listener may throw.
+    tell(hint);
   }
 
   return {
@@ -113,13 +114,14 @@ export function paced(
       return;
     }
     resting = true;
-    run();
     schedule(() => {
       resting = false;
       if (!again) return;
       again = false;
       call();
     }, ms);
+    // Last, because it may throw.
+    run();
   }
   return call;
 }

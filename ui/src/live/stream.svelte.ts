@@ -136,7 +136,7 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
     if (isChecking) return;
     isChecking = true;
     const own = session;
-    const isSure = await checkSession();
+    const isSure = await checkSession().catch((error) => reportError(error));
     isChecking = false;
     timers.set(() => {
       if (own === session) say(isSure ? 'attach' : 'here');

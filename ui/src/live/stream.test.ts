@@ -17,8 +17,14 @@ afterEach(() => {
 async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
   const time = createVirtualTime();
   vi.spyOn(Date, 'now').mockImplementation(time.now);
-  const state = { reads: 0, keptReads: 0, asked: 0, isFrozen: false, isSilent: false };
-  const service = createVirtualService(() => (state.isFrozen ? null : 'stream'));
+  const state = {
+    ...{ reads: 0, keptReads: 0, asked: 0, checks: 0 },
+    ...{ isFrozen: false, isSilent: false, isRefused: false },
+  };
+  const service = createVirtualService(() => {
+    if (state.isRefused) return new Response('', { status: 401 });
+    return state.isFrozen ? null : 'stream';
+  });
   let channel: { onmessage(event: { data: HubMessage }): void } | null = null;
   const hub = createHub({
     ...{ fetch: service.fetch, timers: time.timers, now: time.now, random: () => 0.5 },
@@ -46,7 +52,11 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
   const live = createLive({
     view: view as unknown as Window & typeof globalThis,
     timers: time.timers,
-    checkSession: async () => true,
+    checkSession: async () => {
+      state.checks += 1;
+      if (state.isRefused) throw new TypeError('an answer of something else');
+      return true;
+    },
     readKept: () => {
       state.keptReads += 1;
     },
@@ -117,4 +127,16 @@ it('what was shown before the tab began is old until all of it was read again', 
   const { begun, state, live } = await setUp((tab) => tab.shows(at));
   expect(begun).toEqual({ staleSince: at, away: true });
   expect([live.staleSince, live.away, state.reads, state.keptReads]).toEqual([null, false, 1, 1]);
+});
+
+it('asks for its session again after an answer that it could not read', async () => {
+  vi.stubGlobal('reportError', () => undefined);
+  const { time, service, state } = await setUp();
+  state.isRefused = true;
+  service.streams[0]!.end();
+  await time.pass(20);
+  expect(state.checks).toBeGreaterThan(1);
+  state.isRefused = false;
+  await time.pass(10);
+  expect(service.streams).toHaveLength(2);
 });

@@ -2,7 +2,10 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { oneByOne } from './one-by-one.ts';
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 /** Reads that take so long, and when each began. */
 function reads(takesMs: () => number) {
@@ -58,4 +61,17 @@ test('when it is over no read begins', async () => {
   ask();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(began).toEqual([0]);
+});
+
+test('a read that throws is reported, and the next one begins when its time has come', async () => {
+  const reportError = vi.fn();
+  vi.stubGlobal('reportError', reportError);
+  const { began, ask } = reads(() => {
+    throw new TypeError('an answer of something else');
+  });
+  ask();
+  await vi.advanceTimersByTimeAsync(500);
+  ask();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([began, reportError.mock.calls.length]).toEqual([[0, 1_000], 2]);
 });

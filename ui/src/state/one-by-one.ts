@@ -14,7 +14,7 @@ export function oneByOne(read: () => Promise<unknown>, ms: number, over: AbortSi
     while (isWanted && !over.aborted) {
       isWanted = false;
       const began = performance.now();
-      await read();
+      await read().catch((error) => reportError(error));
       const rest = began + ms - performance.now();
       if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest));
     }

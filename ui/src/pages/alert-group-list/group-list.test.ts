@@ -405,3 +405,15 @@ it('rows are kept while they are all that the filters find, and something follow
   leave();
   expect(list.first).toBe(null);
 });
+
+it('a row whose answer cannot be read is not kept as known, and is read again with the next hint', async () => {
+  vi.stubGlobal('reportError', () => undefined);
+  const { list, answer } = await setUp();
+  list.enterWhen(() => false);
+  list.hinted({ type: 'alert-group', id: 'AG1' });
+  await answer('read', null);
+  expect([list.items, list.first]).toEqual([[group(1)], null]);
+  list.hinted({ type: 'alert-group', id: 'AG1' });
+  await answer('read', group(2));
+  expect(list.items).toEqual([group(2)]);
+});

@@ -143,16 +143,19 @@ it('counts say how many more the view has', () => {
 describe('views in turn', () => {
   afterEach(() => {
     vi.useRealTimers();
+    vi.unstubAllGlobals();
   });
 
   /** What is read within so many seconds, each with the second. */
-  async function readIn(seconds: number, outcomes: Readonly<Record<string, Outcome>>) {
+  async function readIn(seconds: number, outcomes: Readonly<Record<string, Outcome | 'throws'>>) {
     vi.useFakeTimers({ now: 0 });
     const asked: string[] = [];
     const stop = new AbortController();
     const read = async (view: string) => {
       asked.push(`${Date.now() / 1_000} ${view}`);
-      return outcomes[view]!;
+      const outcome = outcomes[view]!;
+      if (outcome === 'throws') throw new TypeError('an answer of something else');
+      return outcome;
     };
     const turns = { views: Object.keys(outcomes), secondsOfView: 10, read, pauseMs: () => 5_000 };
     void keepReading(turns, stop.signal);
@@ -163,6 +166,13 @@ describe('views in turn', () => {
 
   it('are read every 5 s for their time each, also when one is not answered', async () => {
     expect(await readIn(19, { a: 'read', b: 'failed' })).toEqual(['0 a', '5 a', '10 b', '15 b']);
+  });
+
+  it('are read on after a read that throws, which is reported', async () => {
+    const reportError = vi.fn();
+    vi.stubGlobal('reportError', reportError);
+    expect(await readIn(14, { a: 'throws', b: 'read' })).toEqual(['0 a', '5 a', '10 b']);
+    expect(reportError).toHaveBeenCalledTimes(2);
   });
 
   it('go on at once from one that the service refuses, which is tried again in its next turn', async () => {

@@ -82,7 +82,10 @@ interface Turns<View> {
   pauseMs(): number;
 }
 
-/** Reads each view for its time, over and over. One whose filters are refused gives its turn to the next one. */
+/**
+ * Reads each view for its time, over and over. One whose filters are refused gives its turn to the next one; a read
+ * that throws counts as failed.
+ */
 export async function keepReading<View>(
   { views, secondsOfView, read, pauseMs }: Turns<View>,
   signal: AbortSignal,
@@ -95,7 +98,8 @@ export async function keepReading<View>(
     viewSince = Date.now();
   };
   for (let view = views[index]; view !== undefined && !signal.aborted; view = views[index]) {
-    refusals = (await read(view)) === 'refused' ? refusals + 1 : 0;
+    const outcome = await read(view).catch((error) => reportError(error));
+    refusals = outcome === 'refused' ? refusals + 1 : 0;
     if (refusals > 0 && refusals % views.length !== 0) {
       turn();
       continue;
