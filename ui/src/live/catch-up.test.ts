@@ -65,10 +65,12 @@ it('reads that were not answered after a short interruption make it old from the
   await time.pass(2);
   await answer(false);
   expect(since()).toBe(5);
+  await time.pass(2);
   catchUp.bytesCame(time.now());
   await time.pass(1);
   await answer(false);
   expect(since()).toBe(5);
+  await time.pass(4);
   catchUp.bytesCame(time.now());
   await time.pass(1);
   await answer(true);
@@ -138,6 +140,61 @@ it('a stream from before the tab began brought every hint, unless the tab came t
   catchUp.moved();
   catchUp.streamCame(older, time.now());
   return time.pass(2).then(() => expect(state.rounds).toEqual(['S1']));
+});
+
+/** A tab that shows something old, because a round was not answered. */
+async function withUnanswered() {
+  const tab = setUp();
+  const { time, catchUp, stream, state, answer } = tab;
+  stream('second');
+  await time.pass(2);
+  await answer(false);
+  const start = time.now();
+  const begun: number[] = [];
+  /** A byte comes every second, and nothing is answered. */
+  const bytes = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      await time.pass(1);
+      const { length } = state.rounds;
+      catchUp.bytesCame(time.now());
+      await time.pass(0);
+      if (state.rounds.length > length) begun.push((time.now() - start) / 1_000);
+      await answer(false);
+    }
+  };
+  return { ...tab, begun, bytes };
+}
+
+it('rounds that are not answered are repeated after 2, 4, ... 60 s', async () => {
+  const { begun, bytes } = await withUnanswered();
+  await bytes(250);
+  expect(begun).toEqual([2, 6, 14, 30, 62, 122, 182, 242]);
+});
+
+it('with the next byte once the network is back, and then again after 2 s', async () => {
+  const { begun, bytes, catchUp } = await withUnanswered();
+  await bytes(31);
+  catchUp.hurry();
+  await bytes(4);
+  expect(begun.slice(-2)).toEqual([32, 34]);
+});
+
+it.each([
+  ['a round was answered', false],
+  ['another session begins', true],
+])('the wait is 2 s again after %s', async (_, isOther) => {
+  const { begun, bytes, catchUp, stream, time, answer } = await withUnanswered();
+  await bytes(31);
+  if (isOther) catchUp.started();
+  stream('third');
+  await time.pass(2);
+  await answer(true);
+  stream('fourth');
+  await time.pass(2);
+  begun.length = 0;
+  await answer(false);
+  await bytes(3);
+  expect(begun).toHaveLength(1);
 });
 
 it('a round that throws counts as not answered, and is repeated', async () => {

@@ -7,6 +7,8 @@ import { type Liveness, msUntilOld } from './liveness.ts';
 
 /** Many browsers do not read at once after an interruption. */
 const SPREAD_MS = 2_000;
+/** Wait for the next round after one that was not answered: doubles from the first to the second. */
+const RETRY_MS = [2_000, 60_000] as const;
 
 export interface CatchUpDeps {
   readonly liveness: Liveness;
@@ -33,6 +35,8 @@ export interface CatchUp {
   streamCame(stream: { readonly id: string; readonly openedAt: number }, byteAt: number): void;
   /** A byte came at `at`: reads again what a read before did not bring. */
   bytesCame(at: number): void;
+  /** The tab, the machine or the network is back: the next byte reads again without a wait. */
+  hurry(): void;
 }
 
 export function createCatchUp(deps: CatchUpDeps): CatchUp {
@@ -42,11 +46,16 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
   let streamId: string | null = null;
   let isReading = false;
   let isDue = false;
+  let unansweredAt = 0;
+  /** 0 after a round that was answered. */
+  let retryMs = 0;
 
   function bytesCame(at: number): void {
     liveness.trigger.bytes({ at });
     const isBack = context().staleSince !== null && msUntilOld(context(), now()) > 0;
-    if (isBack && !isReading) void readAgain(0);
+    // The clock may have been set back.
+    const isTime = Math.abs(now() - unansweredAt) >= retryMs;
+    if (isBack && isTime && !isReading) void readAgain(0);
   }
 
   async function readAgain(delayMs: number): Promise<void> {
@@ -65,8 +74,14 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
     }
     isReading = false;
     if (own === null || own !== deps.session()) return;
-    if (wasAnswered) liveness.trigger.refreshed({ at: now() });
-    else liveness.trigger.unanswered();
+    if (wasAnswered) {
+      retryMs = 0;
+      liveness.trigger.refreshed({ at: now() });
+    } else {
+      unansweredAt = now();
+      retryMs = Math.min(RETRY_MS[1], Math.max(RETRY_MS[0], retryMs * 2));
+      liveness.trigger.unanswered();
+    }
     deps.done();
   }
 
@@ -74,6 +89,7 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
     started() {
       startedAt = now();
       streamId = null;
+      retryMs = 0;
       liveness.trigger.started({ at: startedAt });
     },
     moved() {
@@ -90,5 +106,8 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       void readAgain(isFirst ? 0 : deps.random() * SPREAD_MS);
     },
     bytesCame,
+    hurry() {
+      retryMs = 0;
+    },
   };
 }

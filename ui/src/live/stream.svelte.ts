@@ -159,6 +159,7 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
   /** The tab, the machine or the network is back: what happened meanwhile shows at once. */
   function wake(): void {
     lookAtClock();
+    catchUp.hurry();
     say('here');
     link?.post({ kind: 'hurry' });
   }

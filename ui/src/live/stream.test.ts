@@ -19,7 +19,7 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
   vi.spyOn(Date, 'now').mockImplementation(time.now);
   const state = {
     ...{ reads: 0, keptReads: 0, asked: 0, checks: 0 },
-    ...{ isFrozen: false, isSilent: false, isRefused: false },
+    ...{ isFrozen: false, isSilent: false, isRefused: false, isAnswered: true },
   };
   const service = createVirtualService(() => {
     if (state.isRefused) return new Response('', { status: 401 });
@@ -60,7 +60,7 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
     readKept: () => {
       state.keptReads += 1;
     },
-    watchReads: () => async () => true,
+    watchReads: () => async () => state.isAnswered,
   });
   live.on('alert-groups', null, () => {
     state.reads += 1;
@@ -127,6 +127,20 @@ it('what was shown before the tab began is old until all of it was read again', 
   const { begun, state, live } = await setUp((tab) => tab.shows(at));
   expect(begun).toEqual({ staleSince: at, away: true });
   expect([live.staleSince, live.away, state.reads, state.keptReads]).toEqual([null, false, 1, 1]);
+});
+
+it('a tab shown again reads with the next byte what was not answered before', async () => {
+  const { time, service, state, live, turn } = await setUp();
+  state.isAnswered = false;
+  service.streams[0]!.end();
+  await time.pass(60);
+  expect(live.staleSince).not.toBe(null);
+  const { reads } = state;
+  state.isAnswered = true;
+  await turn('hidden');
+  await turn('visible');
+  await time.pass(1);
+  expect([live.staleSince, state.reads]).toEqual([null, reads + 1]);
 });
 
 it('asks for its session again after an answer that it could not read', async () => {
