@@ -8,7 +8,7 @@ import { type Liveness, msUntilOld } from './liveness.ts';
 /** Many browsers do not read at once after an interruption. */
 const SPREAD_MS = 2_000;
 /** Wait for the next round after one that was not answered: doubles from the first to the second. */
-const RETRY_MS = [2_000, 60_000] as const;
+const RETRY_MS = [2_000, 20_000] as const;
 
 export interface CatchUpDeps {
   readonly liveness: Liveness;
