@@ -215,6 +215,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
       DEFAULT_LIMITS.inboxReceivers,
       DEFAULT_LIMITS.turns,
     ],
+    ['again after at most # s,', DEFAULT_LIMITS.wakeReread / SECOND],
     ['for at most # s (`runtime/wakeup-gate.ts`)', 'runtime/wakeup-gate.ts LONGEST_WAIT / SECOND'],
     [
       'again up to # and # times as long',

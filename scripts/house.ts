@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_126,
-  lines: 159_940,
+  lines: 159_990,
   smallFiles: 49,
   wideLines: 561,
   linesOfOne: 600,

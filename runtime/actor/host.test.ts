@@ -8,7 +8,7 @@ import {
   startScriptedEngine,
   watch,
 } from '../../test/simulation/scripted-engine.ts';
-import { SECOND } from '../clock.ts';
+import { HOUR, MINUTE, SECOND } from '../clock.ts';
 import { type ActorMessage, type Address, BusyError, SHARDS, shardOf, UnavailableError } from './index.ts';
 import { StoreUnavailableError } from './store.ts';
 
@@ -331,6 +331,22 @@ describe('wake-ups', () => {
     await pass(9.9);
     expect(stored(address)?.notes).toEqual([]);
     await pass(100);
+    expect(stored(address)?.notes).toEqual(['woken']);
+  });
+
+  test('an actor is woken within half a minute when the clock is set beyond its time', async () => {
+    const { deliver, pass, stored, setForward } = await startScriptedEngine({
+      definitions: [
+        scripted('alarm', (_state, message, env) => {
+          if (message.type === 'wake') return { state: { notes: ['woken'], wakeAt: null } };
+          return { state: { wakeAt: env.now + 40 * MINUTE } };
+        }),
+      ],
+    });
+    deliver(address, note('set'));
+    await pass(1);
+    setForward(HOUR);
+    await pass(30);
     expect(stored(address)?.notes).toEqual(['woken']);
   });
 

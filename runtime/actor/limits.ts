@@ -32,6 +32,8 @@ export interface EngineLimits {
   /** Due wake-ups read with one page, and at most when those that come first have to wait. */
   readonly wakePage: number;
   readonly wakeLook: number;
+  /** The longest wait until wake-ups are read again, µs: no timer notices that the wall clock is set forward. */
+  readonly wakeReread: Micros;
   /** First wait before a failed call of the store is repeated, µs; it doubles up to `retryMost`. */
   readonly retryFirst: Micros;
   readonly retryMost: Micros;
@@ -58,6 +60,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   inboxReceivers: 100,
   wakePage: 500,
   wakeLook: 32_000,
+  wakeReread: 30 * SECOND,
   retryFirst: SECOND,
   retryMost: 30 * SECOND,
   conflictMost: 60 * SECOND,

@@ -17,7 +17,7 @@ export interface WakeupsDeps {
   dispatch(due: DueActor): boolean;
 }
 
-/** Fires committed wake-ups. Holds one timer, at the earliest wake-up it knows of, and does nothing in between. */
+/** Fires committed wake-ups. Holds one timer: until the earliest one it knows of, `wakeReread` at most. */
 export class Wakeups {
   readonly #deps: WakeupsDeps;
   readonly #backoff: Backoff;
@@ -119,7 +119,8 @@ export class Wakeups {
   #arm(at: Micros): void {
     this.#timer?.cancel();
     this.#timerAt = at;
-    this.#timer = this.#deps.clock.after(Math.max(0, at - this.#deps.clock.now()), () => {
+    const { clock, limits } = this.#deps;
+    this.#timer = clock.after(Math.min(Math.max(0, at - clock.now()), limits.wakeReread), () => {
       this.#timerAt = null;
       this.check();
     });

@@ -92,6 +92,8 @@ export interface ScriptedEngine {
   readonly metrics: Registry;
   /** Lets so many seconds pass. */
   pass(seconds: number): Promise<void>;
+  /** Sets the wall clock forward; no timer notices. */
+  setForward(by: Micros): void;
   /** Stores a message and delivers it. */
   deliver(to: Address, message: ActorMessage & { note?: string }): Promise<void>;
   stored(of: Address): Scripted | undefined;
@@ -123,6 +125,7 @@ export async function startScriptedEngine(options: {
   const metrics = new Registry();
   const listeners = new Set<() => void>();
   let failures: Error[] = [];
+  let ahead = 0;
   let held = new Map<number, number>();
   const own = (shards: readonly number[]) => {
     held = new Map(database.raise(shards).map(({ shard, epoch }) => [shard, epoch]));
@@ -161,7 +164,7 @@ export async function startScriptedEngine(options: {
       followed: () => undefined,
       fenced: () => undefined,
     },
-    clock: world.clock,
+    clock: { ...world.clock, now: () => world.now + ahead },
     performer: (effect) => performed.push(effect),
     random: (size) => world.random.bytes(size),
     log: (event, fields) => logged.push({ event, fields, at: world.now }),
@@ -186,6 +189,9 @@ export async function startScriptedEngine(options: {
     stored(of) {
       const row = database.actors.get(`${of.kind}/${of.key}`);
       return row && (JSON.parse(row.persisted) as Scripted);
+    },
+    setForward(by) {
+      ahead += by;
     },
     failCommits(...errors) {
       failures = [...errors];
