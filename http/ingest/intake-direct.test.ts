@@ -43,6 +43,7 @@ class World
   async page(after: number, limit: number): Promise<QueuedSnapshot[]> {
     this.pages += 1;
     this.#changed();
+    if (this.pages > 1_000) throw new Error('the queue is read without end');
     if (this.isAway) throw new AwayError();
     const page = this.rows.filter(({ seq }) => seq > after).slice(0, limit);
     return page.map(({ body, ...row }) => ({ ...row, sizeBytes: body.length }));
@@ -343,6 +344,27 @@ describe('the intake of a single process', () => {
     await macrotask();
     expect(seqs()).toEqual([1, 2, 3, 4, 5, 6]);
     expect(world.rows).toEqual([]);
+  });
+
+  it('stops reading when it went back behind Snapshots that are settled meanwhile', async () => {
+    await started();
+    world.holds = true;
+    intake.accepted(store('K1'));
+    world.holds = false;
+    intake.accepted(store('K2'));
+    await macrotask();
+    world.loseFeeds();
+    await macrotask();
+    world.regainFeeds();
+    await macrotask();
+    expect(seqs()).toEqual([1, 2, 1]);
+    const { pages } = world;
+    await macrotask();
+    await macrotask();
+    expect(world.pages).toBe(pages);
+    expect(pages).toBeLessThan(10);
+    intake.accepted(store('K1'));
+    expect(seqs().at(-1)).toBe(3);
   });
 
   it('does not go through the queue while nobody here takes its Snapshots', async () => {

@@ -209,11 +209,13 @@ export function createDirectIntake(deps: DirectIntakeDeps): Intake {
     acceptedMeanwhile = meanwhile;
     let length = 0;
     try {
+      const stored = newest;
       const page = await queue.page(handedOn, PAGE_SNAPSHOTS);
       length = page.length;
       await handOnAll(page, begun);
       if (setbacks !== begun) return;
-      handedOn = Math.max(handedOn, page.at(-1)?.seq ?? 0);
+      // Snapshots stored before the last page was read and missing from it are settled.
+      handedOn = Math.max(handedOn, page.at(-1)?.seq ?? 0, length < PAGE_SNAPSHOTS ? stored : 0);
     } finally {
       acceptedMeanwhile = null;
       notePassed(meanwhile);
