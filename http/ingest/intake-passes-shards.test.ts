@@ -108,6 +108,32 @@ describe('a Snapshot with another shard than its feed', () => {
     expect(cluster.queue.rows).toEqual([]);
   });
 
+  it('is sorted at once when its shard is won while others are sorted', async () => {
+    const ann = cluster.add('ann', []);
+    const unsorted = cluster.queue.unsorted.bind(cluster.queue);
+    cluster.queue.unsorted = async (limit) => {
+      cluster.queue.unsorted = unsorted;
+      const page = await unsorted(limit);
+      cluster.queue.store('K1', null);
+      ann.own(ALL);
+      return page;
+    };
+    ann.own(WITHOUT_K1);
+    await settled();
+    expect(cluster.deliveries).toEqual(['1 by ann']);
+  });
+
+  it('is sorted after a pause when the database is away', async () => {
+    cluster.queue.isAway = true;
+    cluster.queue.store('K1', null);
+    cluster.add('ann', ALL);
+    await settled();
+    cluster.queue.isAway = false;
+    clock.advance(SECOND);
+    await settled();
+    expect(cluster.deliveries).toEqual(['1 by ann']);
+  });
+
   it('is found by the sweep when it was stored later', async () => {
     await annAndBob(cluster);
     cluster.queue.store('K1', null);

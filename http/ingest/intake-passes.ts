@@ -141,10 +141,12 @@ export function createPassingIntake(deps: PassingIntakeDeps): Intake {
         await pause(clock, BEHIND_PAUSE);
         continue;
       }
+      const isSorting = isSortDue;
       try {
-        await (isSortDue ? sortPage() : underWay.whileReading(readPage));
+        await (isSorting ? sortPage() : underWay.whileReading(readPage));
         pauses.reset();
       } catch (error) {
+        isSortDue ||= isSorting;
         log('ingest_failed', { error: String(error) });
         await pauses.next();
       }
@@ -153,6 +155,8 @@ export function createPassingIntake(deps: PassingIntakeDeps): Intake {
   }
 
   async function sortPage(): Promise<void> {
+    // Before the page is read: what becomes due meanwhile may be missing from it.
+    isSortDue = false;
     const page = await queue.unsorted(PAGE_SNAPSHOTS);
     large.release(({ shard }) => shard === null);
     const places: Place[] = [];
@@ -171,7 +175,7 @@ export function createPassingIntake(deps: PassingIntakeDeps): Intake {
     await sort(places);
     // What was held back by one that is sorted now can follow it.
     const isPart = page.length === PAGE_SNAPSHOTS || places.length < page.length;
-    isSortDue = isPart && places.length > 0;
+    isSortDue ||= isPart && places.length > 0;
   }
 
   async function sort(places: readonly Place[]): Promise<void> {
