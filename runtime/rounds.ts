@@ -1,4 +1,7 @@
-import type { Clock, Micros, Timer } from './clock.ts';
+import { type Clock, type Micros, SECOND, type Timer } from './clock.ts';
+
+/** The delay before the next run when one rejects. */
+const REJECTED_PAUSE: Micros = SECOND;
 
 /** Runs a task serially: on request, and after the delay its last run returned. */
 export class Rounds {
@@ -41,8 +44,13 @@ export class Rounds {
   async #go(): Promise<void> {
     this.#isUnderWay = true;
     this.#isDue = false;
-    const pause = await this.#round();
-    this.#isUnderWay = false;
-    this.#schedule(this.#isDue ? 0 : pause);
+    let pause = REJECTED_PAUSE;
+    try {
+      const next = await this.#round();
+      pause = this.#isDue ? 0 : next;
+    } finally {
+      this.#isUnderWay = false;
+      this.#schedule(pause);
+    }
   }
 }
