@@ -21,6 +21,7 @@ import {
   type TokenWanted,
 } from './messages.ts';
 import {
+  deskAfterSetBack,
   FRESH_DESK,
   granted,
   held,
@@ -68,6 +69,8 @@ export function createConnectionActor(): ConnectionDefinition {
     weight: (_state, rows) => 1 + rows.size,
     receive(actor: Actor<ConnectionState, ConnectionRows>, message, env) {
       const turn = new ConnectionTurn(actor, env);
+      const desk = deskAfterSetBack(turn.state.desk, turn.now);
+      if (desk !== turn.state.desk) turn.change({ desk });
       receive(turn, message, env);
       if (!isDeleted(turn.state)) pump(turn);
       return turn.finish();

@@ -3,6 +3,7 @@ import { SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import {
   BEHIND_PEOPLE,
+  deskAfterSetBack,
   FRESH_DESK,
   granted,
   held,
@@ -121,6 +122,10 @@ describe('while the messenger asked to wait', () => {
     const taken = takenToken(desk, LIMITER, T + 7 * SECOND);
     expect(taken?.heldUntil).toBeNull();
     expect(takenToken(taken!, LIMITER, T + 7 * SECOND)).toBeNull();
+  });
+
+  test('that is not taken for a clock that was set back', () => {
+    expect(deskAfterSetBack(desk, T + SECOND)).toBe(desk);
   });
 
   test('an earlier end does not shorten it', () => {

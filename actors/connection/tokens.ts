@@ -4,6 +4,7 @@ import { type Clock, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { SendOutcome } from '../channels/calls.ts';
 import {
+  afterSetBack,
   type Bucket,
   fullBucket,
   heldBucket,
@@ -114,6 +115,13 @@ function dueSooner(desk: TokenDesk, limiter: Limiter, now: Micros): TokenDesk {
 export function held(desk: TokenDesk, limiter: Limiter, now: Micros, until: Micros): TokenDesk {
   const heldUntil = Math.max(until, desk.heldUntil ?? 0);
   return { ...desk, heldUntil, bucket: heldBucket(bucketAt(desk, limiter, now), heldUntil) };
+}
+
+/** The clock may have been set back. Waiting deliveries then try again now. */
+export function deskAfterSetBack(desk: TokenDesk, now: Micros): TokenDesk {
+  const bucket = desk.bucket && afterSetBack(desk.bucket, desk.heldUntil, now);
+  if (bucket === desk.bucket) return desk;
+  return { ...desk, bucket, peopleUntil: null, grantAt: desk.grantAt && now };
 }
 
 /** A Destination has one request at a time; asking again changes its urgency, not its place in the order. */

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { HOUR, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import { randomSource } from '../../test/harness/random.ts';
 import {
+  afterSetBack,
   type Bucket,
   fullBucket,
+  heldBucket,
   type LimitedCall,
   type Limiter,
   refilled,
@@ -32,6 +34,23 @@ test('tokens fill up to the limit and no further, however long nothing was sent'
   expect(tokensAt(4 * SECOND)).toBe(3);
   expect(tokensAt(HOUR)).toBe(3);
   expect(tokensAt(SECOND, { tokens: 30, at: 0 })).toBe(3);
+});
+
+test.each([STEADY, SLIDING])('tokens come back as usual after the clock was set back (%o)', (limiter) => {
+  const spent = Array.from({ length: limiter.limit }).reduce<Bucket>(
+    (bucket) => withEnded(taken(bucket, limiter, TOLD), limiter),
+    fullBucket(limiter, HOUR),
+  );
+  const setBack = afterSetBack(spent, null, MINUTE);
+  expect(refilled(setBack, limiter, MINUTE).tokens).toBe(0);
+  const full = MINUTE + limiter.per_seconds * SECOND;
+  expect(refilled(setBack, limiter, full - SECOND).tokens).toBeLessThan(limiter.limit);
+  expect(refilled(setBack, limiter, full).tokens).toBe(limiter.limit);
+});
+
+test('a wait the messenger asked for is not taken for a clock that was set back', () => {
+  const held = heldBucket(fullBucket(STEADY, 0), HOUR);
+  expect(afterSetBack(held, HOUR, MINUTE)).toBe(held);
 });
 
 interface Call {

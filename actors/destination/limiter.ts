@@ -61,6 +61,19 @@ export function refilled(bucket: Bucket, limiter: Limiter, now: Micros): Bucket 
   return { tokens: Math.min(limiter.limit, bucket.tokens + gained), at };
 }
 
+/**
+ * The bucket itself or, when the clock was set back since it was stored, one whose times are moved to `now`: the other
+ * would gain no token until the clock is there again. To be stored, so that tokens are gained from `now` on.
+ * @param heldUntil as given to {@link heldBucket}, whose time is ahead on purpose
+ */
+export function afterSetBack(bucket: Bucket, heldUntil: Micros | null, now: Micros): Bucket {
+  const { tokens, at, calls } = bucket;
+  if (at <= now || at === heldUntil) return bucket;
+  const moved = (times: readonly Micros[]) => times.map((time) => time - (at - now));
+  if (!calls) return { tokens, at: now };
+  return { tokens, at: now, calls: { ended: moved(calls.ended), underWay: moved(calls.underWay) } };
+}
+
 /** Tokens that were counted before the limiter slid and are gone are calls that ended just then. */
 function callsIn({ calls, tokens, at }: Bucket, { limit }: Limiter): Calls {
   if (calls) return calls;

@@ -31,7 +31,7 @@ import type {
   DestinationTemplateError,
   WebhookProgress,
 } from './effects.ts';
-import { type Bucket, fullBucket, type Limiter, refilled } from './limiter.ts';
+import { afterSetBack, type Bucket, fullBucket, type Limiter, refilled } from './limiter.ts';
 import { type DestinationEmitted, type DestinationEvent, destinationMachine, shortened } from './machine.ts';
 import type { DestinationRows } from './rows.ts';
 
@@ -137,10 +137,17 @@ export function openTurn(
     performs: [],
     sends: [],
     messages: noMessageChanges(),
-    state: name === state.name ? state : { ...state, name },
+    state: stateAfterSetBack(name === state.name ? state : { ...state, name }, env.now),
     reply: undefined,
     random: () => Buffer.from(env.random(4)).readUInt32BE() / 2 ** 32,
   };
+}
+
+function stateAfterSetBack(state: DestinationState, now: Micros): DestinationState {
+  const { messages } = state;
+  const bucket = state.bucket && afterSetBack(state.bucket, messages.heldUntil, now);
+  if (bucket === state.bucket) return state;
+  return { ...state, bucket, messages: { ...messages, behindUntil: null } };
 }
 
 /** The bucket as it stands now. */

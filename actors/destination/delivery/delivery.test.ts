@@ -113,6 +113,19 @@ test('3: with an empty bucket and deliveries waiting, the next token is for who 
   expect(world.calls()).toEqual(['publish B L [new_alert_group]']);
 });
 
+test.each(['limiter', 'connectionLimiter'] as const)(
+  'with an empty bucket of the %s, deliveries do not wait for a clock that was set back',
+  async (which) => {
+    const world = await begun({ [which]: { limit: 1, per_seconds: 10 } });
+    await world.create('A');
+    await world.advance(-HOUR);
+    for (const name of ['B', 'C']) await world.create(name);
+    expect(world.calls()).toHaveLength(1);
+    await world.advance(21 * SECOND);
+    expect(world.calls()).toHaveLength(2);
+  },
+);
+
 test('4: 10 transient answers make it Broken, and the delivery waits', async () => {
   const world = await begun();
   world.script(...Array.from({ length: 10 }, () => transient));
