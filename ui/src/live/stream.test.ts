@@ -133,7 +133,7 @@ it('a tab shown again reads with the next byte what was not answered before', as
   const { time, service, state, live, turn } = await setUp();
   state.isAnswered = false;
   service.streams[0]!.end();
-  await time.pass(60);
+  await time.pass(63);
   expect(live.staleSince).not.toBe(null);
   const { reads } = state;
   state.isAnswered = true;
