@@ -119,9 +119,8 @@ export function held(desk: TokenDesk, limiter: Limiter, now: Micros, until: Micr
 
 /** The clock may have been set back. Waiting deliveries then try again now. */
 export function deskAfterSetBack(desk: TokenDesk, now: Micros): TokenDesk {
-  const bucket = desk.bucket && afterSetBack(desk.bucket, desk.heldUntil, now);
-  if (bucket === desk.bucket) return desk;
-  return { ...desk, bucket, peopleUntil: null, grantAt: desk.grantAt && now };
+  const moved = desk.bucket && afterSetBack(desk.bucket, desk.heldUntil, now);
+  return moved ? { ...desk, ...moved, peopleUntil: null, grantAt: desk.grantAt && now } : desk;
 }
 
 /** A Destination has one request at a time; asking again changes its urgency, not its place in the order. */

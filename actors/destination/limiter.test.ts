@@ -41,7 +41,7 @@ test.each([STEADY, SLIDING])('tokens come back as usual after the clock was set 
     (bucket) => withEnded(taken(bucket, limiter, TOLD), limiter),
     fullBucket(limiter, HOUR),
   );
-  const setBack = afterSetBack(spent, null, MINUTE);
+  const setBack = afterSetBack(spent, null, MINUTE)!.bucket;
   expect(refilled(setBack, limiter, MINUTE).tokens).toBe(0);
   const full = MINUTE + limiter.per_seconds * SECOND;
   expect(refilled(setBack, limiter, full - SECOND).tokens).toBeLessThan(limiter.limit);
@@ -50,7 +50,17 @@ test.each([STEADY, SLIDING])('tokens come back as usual after the clock was set 
 
 test('a wait the messenger asked for is not taken for a clock that was set back', () => {
   const held = heldBucket(fullBucket(STEADY, 0), HOUR);
-  expect(afterSetBack(held, HOUR, MINUTE)).toBe(held);
+  expect(afterSetBack(held, HOUR, MINUTE)).toBeNull();
+});
+
+test('after the clock was set back, a wait that was over stays over, and another lasts as long as before', () => {
+  const stored = fullBucket(SLIDING, HOUR);
+  expect(afterSetBack(stored, HOUR - MINUTE, MINUTE)?.heldUntil).toBeNull();
+  expect(afterSetBack(stored, HOUR + 7 * SECOND, MINUTE)?.heldUntil).toBe(MINUTE + 7 * SECOND);
+});
+
+test('clocks of replicas that differ by less than a second are not taken for one that was set back', () => {
+  expect(afterSetBack(fullBucket(STEADY, HOUR), null, HOUR - SECOND + 1)).toBeNull();
 });
 
 interface Call {

@@ -61,17 +61,29 @@ export function refilled(bucket: Bucket, limiter: Limiter, now: Micros): Bucket 
   return { tokens: Math.min(limiter.limit, bucket.tokens + gained), at };
 }
 
+/** Clocks of replicas differ by less. */
+const LEAST_SET_BACK: Micros = SECOND;
+
 /**
- * The bucket itself or, when the clock was set back since it was stored, one whose times are moved to `now`: the other
- * would gain no token until the clock is there again. To be stored, so that tokens are gained from `now` on.
+ * Null or, when the clock was set back since the bucket was stored, the bucket and its wait moved to `now`: they would
+ * give no token until the clock is there again. To be stored, so that tokens are gained from `now` on.
  * @param heldUntil as given to {@link heldBucket}, whose time is ahead on purpose
  */
-export function afterSetBack(bucket: Bucket, heldUntil: Micros | null, now: Micros): Bucket {
-  const { tokens, at, calls } = bucket;
-  if (at <= now || at === heldUntil) return bucket;
+export function afterSetBack(
+  { tokens, at, calls }: Bucket,
+  heldUntil: Micros | null,
+  now: Micros,
+): { readonly bucket: Bucket; readonly heldUntil: Micros | null } | null {
+  if (at - now < LEAST_SET_BACK || at === heldUntil) return null;
   const moved = (times: readonly Micros[]) => times.map((time) => time - (at - now));
-  if (!calls) return { tokens, at: now };
-  return { tokens, at: now, calls: { ended: moved(calls.ended), underWay: moved(calls.underWay) } };
+  return {
+    bucket: {
+      ...{ tokens, at: now },
+      ...(calls && { calls: { ended: moved(calls.ended), underWay: moved(calls.underWay) } }),
+    },
+    // A wait that was over when the bucket was stored stays over.
+    heldUntil: heldUntil === null || heldUntil <= at ? null : heldUntil - (at - now),
+  };
 }
 
 /** Tokens that were counted before the limiter slid and are gone are calls that ended just then. */

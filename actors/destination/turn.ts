@@ -145,9 +145,10 @@ export function openTurn(
 
 function stateAfterSetBack(state: DestinationState, now: Micros): DestinationState {
   const { messages } = state;
-  const bucket = state.bucket && afterSetBack(state.bucket, messages.heldUntil, now);
-  if (bucket === state.bucket) return state;
-  return { ...state, bucket, messages: { ...messages, behindUntil: null } };
+  const moved = state.bucket && afterSetBack(state.bucket, messages.heldUntil, now);
+  if (!moved) return state;
+  const { bucket, heldUntil } = moved;
+  return { ...state, bucket, messages: { ...messages, heldUntil, behindUntil: null } };
 }
 
 /** The bucket as it stands now. */

@@ -165,10 +165,10 @@ async function withUnanswered() {
   return { ...tab, begun, bytes };
 }
 
-it('rounds that are not answered are repeated after 2, 4, 8, 16 and then 20 s', async () => {
+it('rounds that are not answered are repeated after 2, 4, 8, 16 and then 18 s', async () => {
   const { begun, bytes } = await withUnanswered();
   await bytes(75);
-  expect(begun).toEqual([2, 6, 14, 30, 50, 70]);
+  expect(begun).toEqual([1, 5, 13, 29, 47, 65]);
 });
 
 it('with the next byte once the network is back, and then again after 2 s', async () => {

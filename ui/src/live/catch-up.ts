@@ -7,8 +7,8 @@ import { type Liveness, msUntilOld } from './liveness.ts';
 
 /** Many browsers do not read at once after an interruption. */
 const SPREAD_MS = 2_000;
-/** Wait for the next round after one that was not answered: doubles from the first to the second. */
-const RETRY_MS = [2_000, 20_000] as const;
+/** From the beginning of a round that was not answered to that of the next: doubles from the first to the second. */
+const RETRY_MS = [2_000, 18_000] as const;
 
 export interface CatchUpDeps {
   readonly liveness: Liveness;
@@ -46,7 +46,7 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
   let streamId: string | null = null;
   let isReading = false;
   let isDue = false;
-  let unansweredAt = 0;
+  let begunAt = 0;
   /** 0 after a round that was answered. */
   let retryMs = 0;
 
@@ -54,7 +54,7 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
     liveness.trigger.bytes({ at });
     const isBack = context().staleSince !== null && msUntilOld(context(), now()) > 0;
     // The clock may have been set back.
-    const isTime = Math.abs(now() - unansweredAt) >= retryMs;
+    const isTime = Math.abs(now() - begunAt) >= retryMs;
     if (isBack && isTime && !isReading) void readAgain(0);
   }
 
@@ -70,6 +70,7 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       isDue = false;
       own = deps.session();
       if (own === null) continue;
+      begunAt = now();
       wasAnswered = (await deps.readAll().catch((error) => reportError(error))) === true;
     }
     isReading = false;
@@ -78,7 +79,6 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       retryMs = 0;
       liveness.trigger.refreshed({ at: now() });
     } else {
-      unansweredAt = now();
       retryMs = Math.min(RETRY_MS[1], Math.max(RETRY_MS[0], retryMs * 2));
       liveness.trigger.unanswered();
     }
@@ -101,6 +101,7 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       const missedSome = isFirst ? stream.openedAt > startedAt : stream.id !== streamId;
       streamId = stream.id;
       if (!missedSome) return bytesCame(byteAt);
+      retryMs = 0;
       liveness.trigger.missed();
       liveness.trigger.bytes({ at: byteAt });
       void readAgain(isFirst ? 0 : deps.random() * SPREAD_MS);

@@ -49,7 +49,16 @@ export function createHintBoard(timers: Timers): HintBoard {
   function tell(hint: Hint): void {
     for (const each of [...subscriptions]) {
       if (each.type !== hint.type) continue;
-      if (each.id === null || hint.id === null || each.id === hint.id) each.listener(hint);
+      if (each.id === null || hint.id === null || each.id === hint.id) call(each, hint);
+    }
+  }
+
+  /** One that throws keeps the hint from nobody else. */
+  function call({ listener }: Subscription, hint: Hint): void {
+    try {
+      listener(hint);
+    } catch (error) {
+      reportError(error);
     }
   }
 
@@ -60,7 +69,6 @@ export function createHintBoard(timers: Timers): HintBoard {
       recent.delete(key);
       if (again) open(key, hint);
     }, MERGE_MS);
-    // Last, because a listener may throw.
     tell(hint);
   }
 
@@ -76,7 +84,7 @@ export function createHintBoard(timers: Timers): HintBoard {
       else open(key, hint);
     },
     invalidateAll() {
-      for (const each of [...subscriptions]) each.listener({ type: each.type, id: null });
+      for (const each of [...subscriptions]) call(each, { type: each.type, id: null });
     },
   };
 }

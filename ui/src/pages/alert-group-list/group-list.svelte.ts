@@ -240,21 +240,21 @@ export function createGroupList(api: AlertGroupsApi) {
     const isRead = refreshing.has(id);
     refreshing.set(id, isRead);
     if (isRead) return;
-    try {
-      do {
-        refreshing.set(id, false);
-        const asked = pages;
-        const begun = answers;
+    do {
+      refreshing.set(id, false);
+      const asked = pages;
+      const begun = answers;
+      try {
         const answer = await api.read(id);
         // Other rows are shown meanwhile, which may have been read before.
         if (asked !== pages) refreshing.set(id, pages.items?.some((group) => group.id === id) ?? false);
         else if (answer.ok) replaceRows(inOrder([answer.value], begun));
         else isUnsure = true;
-      } while (refreshing.get(id) === true);
-    } catch (error) {
-      isUnsure = true;
-      reportError(error);
-    }
+      } catch (error) {
+        isUnsure = true;
+        reportError(error);
+      }
+    } while (refreshing.get(id) === true);
     refreshing.delete(id);
   }
 
