@@ -66,7 +66,10 @@ test('the image is named after this version, runs as nobody, and asks its own re
   expect(dockerfile).toContain('\nSTOPSIGNAL SIGTERM\n');
 });
 
-test.each(['image.sh', 'try-image.sh', 'try-compose.sh'])('%s can be read by the shell, and run', (name) => {
-  execFileSync('bash', ['-n', path.join(ROOT, 'deploy', name)]);
-  expect(statSync(path.join(ROOT, 'deploy', name)).mode & 0o111).toBe(0o111);
-});
+test.each(['image.sh', 'try-image.sh', 'try-compose.sh', 'try-bare.sh'])(
+  '%s can be read by the shell, and run',
+  (name) => {
+    execFileSync('bash', ['-n', path.join(ROOT, 'deploy', name)]);
+    expect(statSync(path.join(ROOT, 'deploy', name)).mode & 0o111).toBe(0o111);
+  },
+);
