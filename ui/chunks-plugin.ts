@@ -8,8 +8,12 @@ const LANGUAGES = ['en', 'ru'] as const;
 /** Modules of so many pages share a file: each request costs a slow line more than its bytes. */
 const SHARED_BY = 4;
 
+const GROUP_PAGE = '/pages/alert-group/AlertGroupPage.svelte';
+
 /** Modules of the first load: what the entry imports, directly or through others. */
 const first = new Set<string>();
+/** Those of the page of a group. */
+const ofGroup = new Set<string>();
 
 /** What reads Markdown is large, and few pages need it. */
 const isShared = (id: string) => id.includes('/ui/src/') && !id.includes('/components/markup/');
@@ -17,7 +21,14 @@ const isShared = (id: string) => id.includes('/ui/src/') && !id.includes('/compo
 export const CHUNKS = {
   groups: [
     { name: 'index', test: (id: string) => first.has(id), priority: 2 },
-    { name: 'shared', test: isShared, minShareCount: SHARED_BY, priority: 1 },
+    // Apart from the forms: somebody who comes from a messenger to a group waits for none of them.
+    {
+      name: 'shared',
+      test: (id: string) => isShared(id) && ofGroup.has(id),
+      minShareCount: SHARED_BY,
+      priority: 1,
+    },
+    { name: 'forms', test: isShared, minShareCount: SHARED_BY, priority: 0 },
   ],
 };
 
@@ -26,12 +37,16 @@ export function chunksPlugin(): Plugin {
     name: 'tocsin-chunks',
     apply: 'build',
     buildEnd() {
-      const left = [...this.getModuleIds()].filter((id) => this.getModuleInfo(id)?.isEntry);
-      for (let id = left.pop(); id !== undefined; id = left.pop()) {
-        if (first.has(id)) continue;
-        first.add(id);
-        left.push(...(this.getModuleInfo(id)?.importedIds ?? []));
-      }
+      const gather = (modules: Set<string>, isStart: (id: string) => boolean) => {
+        const left = [...this.getModuleIds()].filter(isStart);
+        for (let id = left.pop(); id !== undefined; id = left.pop()) {
+          if (modules.has(id)) continue;
+          modules.add(id);
+          left.push(...(this.getModuleInfo(id)?.importedIds ?? []));
+        }
+      };
+      gather(first, (id) => this.getModuleInfo(id)?.isEntry === true);
+      gather(ofGroup, (id) => id.endsWith(GROUP_PAGE));
     },
     transformIndexHtml: {
       order: 'post',
@@ -39,10 +54,10 @@ export function chunksPlugin(): Plugin {
         const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
         const attributes = [
           ...LANGUAGES.map((language) => {
-            const parts = ['first', 'rest'].map((part) => chunkOf(chunks, `/i18n/${language}/${part}.ts`));
+            const parts = ['first', 'group'].map((part) => chunkOf(chunks, `/i18n/${language}/${part}.ts`));
             return `data-${language}="${addresses(parts.map(({ fileName }) => fileName))}"`;
           }),
-          `data-group-page="${addresses(filesOf(chunks, '/pages/alert-group/AlertGroupPage.svelte'))}"`,
+          `data-group-page="${addresses(filesOf(chunks, GROUP_PAGE))}"`,
         ];
         const script = '<script src="/start.js"';
         if (!html.includes(script)) throw new Error('The page has no start.js');

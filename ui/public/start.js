@@ -23,7 +23,7 @@
     if (isStyle) Object.assign(link, { as: 'style', crossOrigin: '' });
     document.head.append(link);
   };
-  const [first, rest] = texts[wished.find((tag) => tag === 'en' || tag === 'ru') ?? 'en'].split(' ');
+  const [first, ofGroup] = texts[wished.find((tag) => tag === 'en' || tag === 'ru') ?? 'en'].split(' ');
   preload(first);
 
   const ask = (path) => {
@@ -44,7 +44,7 @@
   } else if (/^\/alert-groups\/\w+$/.test(pathname)) {
     asked.push(`/api/v1${pathname}`);
     // Behind the code that the page begins with.
-    for (const file of [...texts.groupPage.split(' '), rest]) preload(file, 'low');
+    for (const file of [...texts.groupPage.split(' '), ofGroup]) preload(file, 'low');
   }
   window.tocsinEarly = Object.fromEntries(asked.map(ask));
 })();

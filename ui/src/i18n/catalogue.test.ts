@@ -1,11 +1,14 @@
 /** The texts as a whole: both languages need the same values, every key is used, and no component has text of its own. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'svelte/compiler';
 import { describe, expect, it } from 'vitest';
+import { group } from './en/group.ts';
+import { rest } from './en/rest.ts';
 import { en } from './en.ts';
 import { formatMessage, type Message } from './message.ts';
+import { group as russianGroup } from './ru/group.ts';
 import { ru } from './ru.ts';
 
 const SRC = fileURLToPath(new URL('..', import.meta.url));
@@ -37,14 +40,35 @@ describe('texts', () => {
     expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
   });
 
-  it('are all used', () => {
-    const families = [...sources.matchAll(/\bword\(\s*'(\w+)'/g)].map(([, family]) => `${family}.`);
-    const built = [...sources.matchAll(/\bt\(\s*`([\w.]+\.)\$\{/g)].map(([, prefix]) => prefix!);
+  /** Which of the texts a piece of code uses, also those that it looks up by a code of the API. */
+  function usedBy(code: string, texts: object): string[] {
+    const families = [...code.matchAll(/\bword\(\s*'(\w+)'/g)].map(([, family]) => `${family}.`);
+    const built = [...code.matchAll(/\bt\(\s*`([\w.]+\.)\$\{/g)].map(([, prefix]) => prefix!);
     const prefixes = [...families, ...built];
-    const unused = Object.keys(en).filter(
-      (key) => !sources.includes(`'${key}'`) && !prefixes.some((prefix) => key.startsWith(prefix)),
+    return Object.keys(texts).filter(
+      (key) => code.includes(`'${key}'`) || prefixes.some((prefix) => key.startsWith(prefix)),
     );
-    expect(unused).toEqual([]);
+  }
+
+  it('are all used', () => {
+    const used = new Set(usedBy(sources, en));
+    expect(Object.keys(en).filter((key) => !used.has(key))).toEqual([]);
+  });
+
+  it('of the page of a group come with it: it waits for those of no other page', () => {
+    const modules = new Set(['pages/alert-group/AlertGroupPage.svelte']);
+    for (const file of modules) {
+      for (const [statement, from] of read(file).matchAll(/^(?:import|export) [^;]*? from '(\.[^'?]+)';/gm)) {
+        if (!statement.startsWith('import type')) modules.add(join(dirname(file), from!));
+      }
+    }
+    expect(modules).toContain('pages/commands/CommandDialog.svelte');
+    expect(modules).toContain('pages/alert-group/timeline-words.ts');
+    expect([...modules].flatMap((file) => usedBy(read(file), rest))).toEqual([]);
+  });
+
+  it('come in the same parts in both languages', () => {
+    expect(Object.keys(russianGroup).sort()).toEqual(Object.keys(group).sort());
   });
 
   it('have every plural form that Russian needs', () => {

@@ -1,6 +1,6 @@
 /**
  * Texts in the language of the person; switching needs no reload (ui §1.7). Only the language in use is loaded: first
- * the texts of the list, then those of all other pages (ui §13).
+ * the texts of the list, then those of the page of a group, then those of all other pages (ui §13).
  */
 import { untrack } from 'svelte';
 import type { Language } from '../state/preferences.svelte.ts';
@@ -23,6 +23,8 @@ export interface I18n {
   word(family: Family, code: string): string;
   /** Loads the texts of a language and shows them. */
   use(language: Language): Promise<void>;
+  /** Loads the texts of the page of a group. @throws when they did not arrive */
+  withGroup(): Promise<void>;
   /** Loads the texts of all pages. @throws when they did not arrive */
   complete(): Promise<void>;
 }
@@ -80,13 +82,15 @@ type Texts = Partial<Catalogue>;
 const LOADERS = {
   en: {
     first: async (): Promise<Texts> => (await import('./en/first.ts')).first,
+    group: async (): Promise<Texts> => (await import('./en/group.ts')).group,
     rest: async (): Promise<Texts> => (await import('./en/rest.ts')).rest,
   },
   ru: {
     first: async (): Promise<Texts> => (await import('./ru/first.ts')).first,
+    group: async (): Promise<Texts> => (await import('./ru/group.ts')).group,
     rest: async (): Promise<Texts> => (await import('./ru/rest.ts')).rest,
   },
-} satisfies Record<Language, Record<'first' | 'rest', () => Promise<Texts>>>;
+} satisfies Record<Language, Record<'first' | 'group' | 'rest', () => Promise<Texts>>>;
 
 interface First {
   readonly language: Language;
@@ -99,14 +103,14 @@ const NO_TEXTS: Texts = {};
 
 export async function createI18n(root: HTMLElement, language: Language): Promise<I18n> {
   let first = $state.raw(await loadFirst(language));
-  /** Apart from the first ones: what is drawn with those is not drawn anew when these come. */
+  /** Apart from the first ones, and from each other: what is drawn with those is not drawn anew when these come. */
+  let group = $state.raw(NO_TEXTS);
   let rest = $state.raw(NO_TEXTS);
-  let wanted = language;
-  let isWhole = false;
+  let wanted = { language, group: false, rest: false };
   root.lang = language;
 
   /** Undefined: a part of the list that opens before all texts are there, shows its own when they come. */
-  const messageOf = (key: string) => first.messages[key as Key] ?? rest[key as Key];
+  const messageOf = (key: string) => first.messages[key as Key] ?? group[key as Key] ?? rest[key as Key];
 
   function text(key: Key, values: Readonly<Record<string, string | number>>): string {
     const message = messageOf(key);
@@ -114,19 +118,26 @@ export async function createI18n(root: HTMLElement, language: Language): Promise
   }
 
   async function show(): Promise<void> {
-    const [language, withRest] = [wanted, isWhole];
+    const { language, ...parts } = wanted;
     // Whoever asks for texts does not follow them.
-    const isShown = () => untrack(() => first.language === language && (!withRest || rest !== NO_TEXTS));
+    const isShown = () =>
+      untrack(
+        () =>
+          first.language === language &&
+          (!parts.group || group !== NO_TEXTS) &&
+          (!parts.rest || rest !== NO_TEXTS),
+      );
     if (isShown()) return;
     const before = untrack(() => first);
-    const [next, all] = await Promise.all([
+    const [next, ofGroup, others] = await Promise.all([
       before.language === language ? before : loadFirst(language),
-      withRest ? LOADERS[language].rest() : NO_TEXTS,
+      parts.group ? LOADERS[language].group() : NO_TEXTS,
+      parts.rest ? LOADERS[language].rest() : NO_TEXTS,
     ]);
-    if (wanted !== language) return show();
-    if (isShown()) return;
+    if (wanted.language !== language) return show();
     first = next;
-    rest = all;
+    if (parts.group) group = ofGroup;
+    if (parts.rest) rest = others;
     root.lang = language;
   }
 
@@ -143,11 +154,15 @@ export async function createI18n(root: HTMLElement, language: Language): Promise
       return messageOf(key) === undefined ? code : text(key as Key, {});
     },
     use(next) {
-      wanted = next;
+      wanted = { ...wanted, language: next };
+      return show();
+    },
+    withGroup() {
+      wanted = { ...wanted, group: true };
       return show();
     },
     complete() {
-      isWhole = true;
+      wanted = { ...wanted, group: true, rest: true };
       return show();
     },
   };

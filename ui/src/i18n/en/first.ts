@@ -1,4 +1,4 @@
-/** English: the texts of the first load, those around every page and of Alert Groups. The rest comes after the rows. */
+/** English: the texts of the first load, those around every page and of Alert Groups. */
 import { alertGroups } from './alert-groups.ts';
 import { shell } from './shell.ts';
 

@@ -158,5 +158,4 @@ export const records = {
   'requestCheck.destination_check': 'Destination check',
   'requestCheck.destination_test': 'Test message',
   'requestCheck.probe': 'Probe',
-  'delivery.requests': 'Requests',
 } as const;

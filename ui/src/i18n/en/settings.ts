@@ -60,13 +60,6 @@ export const settings = {
   'organization.workdayStart': 'The working day begins at',
   'organization.tomorrow': 'Tomorrow: {when}',
   'organization.weekStart': 'The week begins on',
-  'weekday.monday': 'Monday',
-  'weekday.tuesday': 'Tuesday',
-  'weekday.wednesday': 'Wednesday',
-  'weekday.thursday': 'Thursday',
-  'weekday.friday': 'Friday',
-  'weekday.saturday': 'Saturday',
-  'weekday.sunday': 'Sunday',
   'organization.severity': 'Severity of alerts',
   'organization.severityHelp':
     'What senders write into this label becomes one of three levels. Counts for what arrives from now on.',

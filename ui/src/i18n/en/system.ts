@@ -356,7 +356,6 @@ export const system = {
   'machines.didWhat': 'What it did',
   'machines.didNothing': 'nothing to record',
   'machines.deliveryTo': 'Delivery to {name}: {state}',
-  'machines.wholeActor': 'Open it on a page of its own',
   'machines.possibleNow': 'Possible now',
   'actorKind.alert_group': 'Alert Group',
   'actorKind.delivery': 'Delivery',

@@ -1,4 +1,4 @@
-/** Russian: the texts of the first load, those around every page and of Alert Groups. The rest comes after the rows. */
+/** Russian: the texts of the first load, those around every page and of Alert Groups. */
 import { alertGroups } from './alert-groups.ts';
 import { shell } from './shell.ts';
 

@@ -168,5 +168,4 @@ export const records = {
   'requestCheck.destination_check': 'Проверка получателя',
   'requestCheck.destination_test': 'Тестовое сообщение',
   'requestCheck.probe': 'Проба',
-  'delivery.requests': 'Запросы',
 } as const;

@@ -71,13 +71,6 @@ export const settings = {
   'organization.workdayStart': 'Рабочий день начинается в',
   'organization.tomorrow': 'Завтра: {when}',
   'organization.weekStart': 'Неделя начинается в',
-  'weekday.monday': 'понедельник',
-  'weekday.tuesday': 'вторник',
-  'weekday.wednesday': 'среду',
-  'weekday.thursday': 'четверг',
-  'weekday.friday': 'пятницу',
-  'weekday.saturday': 'субботу',
-  'weekday.sunday': 'воскресенье',
   'organization.severity': 'Важность алертов',
   'organization.severityHelp':
     'То, что отправители пишут в эту метку, становится одним из трёх уровней. Действует для всего, что придёт с этого момента.',

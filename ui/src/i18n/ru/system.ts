@@ -446,7 +446,6 @@ export const system = {
   'machines.didWhat': 'Что сделано',
   'machines.didNothing': 'записывать нечего',
   'machines.deliveryTo': 'Доставка в «{name}»: {state}',
-  'machines.wholeActor': 'Открыть на отдельной странице',
   'machines.possibleNow': 'Возможно сейчас',
   'actorKind.alert_group': 'Группа алертов',
   'actorKind.delivery': 'Доставка',
