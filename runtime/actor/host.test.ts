@@ -413,6 +413,29 @@ describe('wake-ups', () => {
     expect(stored({ kind: 'alarm', key: 'held1' })?.notes).toEqual([]);
   });
 
+  test('a wake-up that a stuck batch moves is looked for once a second, and fired at its new time', async () => {
+    const { deliver, pass, stored, database, failCommits } = await startScriptedEngine({
+      definitions: [alarm(() => null)],
+    });
+    deliver(address, note('set'));
+    await pass(9);
+    failCommits(...Array.from({ length: 3 }, () => new StoreUnavailableError()));
+    deliver(address, note('move'));
+    const due = database.due.bind(database);
+    let queries = 0;
+    database.due = (...query) => {
+      queries++;
+      return due(...query);
+    };
+    await pass(6);
+    expect(queries).toBeGreaterThan(0);
+    expect(queries).toBeLessThanOrEqual(6);
+    await pass(3);
+    expect(stored(address)?.notes).toEqual([]);
+    await pass(2);
+    expect(stored(address)?.notes).toEqual(['woken']);
+  });
+
   test('an actor that leaves its due wake-up as it was is woken again after a minute, not before', async () => {
     const { deliver, pass, stored, logged } = await startScriptedEngine({
       definitions: [alarm((state) => state.wakeAt)],

@@ -315,6 +315,9 @@ class Host implements ActorSystem {
     if (this.#deps.holdsBack?.(address)) return false;
     const resident = this.#locator.find(address);
     if (resident === null || resident.wake !== null) return false;
+    // A batch under way moves the wake-up. The store has the old time until the commit, which notes the new one.
+    const { pins, wakeAt } = resident;
+    if (pins > 0 && (wakeAt === null || wakeAt > this.#deps.clock.now())) return false;
     resident.wake = new Envelope(resident, WAKE, null, 'wake', null, null);
     this.#accept(resident.wake);
     return true;

@@ -13,7 +13,7 @@ export interface WakeupsDeps {
   readonly log: Log;
   readonly limits: EngineLimits;
   owned(): readonly number[];
-  /** Hands a wake-up to the actor. False when it has one already or lives elsewhere. */
+  /** Hands a wake-up to the actor. False when it has one already, lives elsewhere, or a batch under way moves it. */
   dispatch(due: DueActor): boolean;
 }
 
@@ -90,7 +90,7 @@ export class Wakeups {
     if (this.#open > 0) return;
     const next = await store.nextWake(shards);
     if (next === null) return;
-    // One that is due and was not dispatched is being left alone.
+    // One that is due and was not dispatched is left alone, or moved by a batch under way.
     this.note(next > clock.now() || due.length === 0 ? next : clock.now() + SECOND);
   }
 
