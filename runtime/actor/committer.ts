@@ -8,6 +8,7 @@ import {
   type ActorStore,
   type CommitBatch,
   FencedError,
+  OutdatedError,
   ReceiptGoneError,
   StoreUnavailableError,
 } from './store.ts';
@@ -45,6 +46,8 @@ export class Committer {
   readonly #deps: CommitterDeps;
   /** Numbers of the last commit: the next batch was built while it drew them. */
   #drawn: ReadonlyMap<string, number> = new Map();
+  /** What the last batch that was refused as outdated was decided with. */
+  #outdated: number | null = null;
   #isStopping = false;
   #endWait: (() => void) | null = null;
 
@@ -84,6 +87,7 @@ export class Committer {
         if (error instanceof FencedError) return fenced(batch, error, isDoubtful);
         if (!(error instanceof StoreUnavailableError)) {
           if (isDoubtful && (await this.#hasLanded(batch.writes[0]))) return { kind: 'landed' };
+          if (error instanceof OutdatedError) await this.#pauseUnlessNewer(batch);
           return refused(error, isDoubtful);
         }
       }
@@ -110,6 +114,12 @@ export class Committer {
       }
     }
     return false;
+  }
+
+  /** Without the newer configuration, which could not be read, the repeated batch would be refused again at once. */
+  async #pauseUnlessNewer({ decidedWith }: Batch): Promise<void> {
+    if (decidedWith === this.#outdated) await this.#wait(this.#deps.limits.retryFirst);
+    this.#outdated = decidedWith;
   }
 
   #wait(delay: number): Promise<void> {

@@ -76,14 +76,32 @@ describe('when the store fails', () => {
   });
 
   test('turns that were decided too early are decided again at once, and together', async () => {
+    let version = 0;
     const { deliver, pass, commits, failCommits, stored } = await startScriptedEngine({
       definitions: keepers,
+      decidedWith: () => version++,
     });
     failCommits(new OutdatedError(), new OutdatedError());
     for (const text of ['a', 'b', 'c']) deliver(keeper, note(text));
     await pass(0.1);
     expect(commits.map((commit) => commit.consumed.length)).toEqual([3]);
     expect(stored(keeper)?.notes).toEqual(['a', 'b', 'c']);
+  });
+
+  test('while the newer configuration cannot be read, outdated turns are decided again once a second', async () => {
+    let version = 7;
+    const { deliver, pass, failCommits, logged, stored } = await startScriptedEngine({
+      definitions: keepers,
+      decidedWith: () => version,
+    });
+    failCommits(...Array.from({ length: 100 }, () => new OutdatedError()));
+    deliver(keeper, note('a'));
+    await pass(3.5);
+    expect(logged.map(({ event }) => event)).toEqual(Array.from({ length: 5 }, () => 'commit_failed'));
+    version = 8;
+    failCommits();
+    await pass(1);
+    expect(stored(keeper)?.notes).toEqual(['a']);
   });
 
   test('a message that keeps conflicting is tried after 1 s, 2 s, 4 s, up to 60 s, and never set aside', async () => {

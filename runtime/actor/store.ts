@@ -16,7 +16,7 @@ export interface ActorStore {
    * versions ensure that it is stored once, and `bind` may then be called a second time.
    * @throws {FencedError} an epoch in the batch is no longer the newest of its shard
    * @throws {ReceiptGoneError} a receipt in the batch was used up before
-   * @throws {OutdatedError} the configuration that the turns used has changed; it was read again
+   * @throws {OutdatedError} the configuration that the turns used has changed; it was read again if possible
    * @throws {ConflictError} a row is not as the batch expected; a retry after a reload may succeed
    * @throws {StoreUnavailableError} the database cannot be reached; the batch may or may not be stored
    */

@@ -88,7 +88,7 @@ export async function commitBatch(
   }
 }
 
-/** Nothing is stored, whatever comes of this: without the configuration the same batch is refused once more. */
+/** Nothing is stored, whether this succeeds or not. Without the configuration the engine pauses between repetitions. */
 async function catchUp({ decisions }: CommitParts, outdated: OutdatedConfiguration): Promise<void> {
   try {
     await decisions?.catchUp(outdated);
