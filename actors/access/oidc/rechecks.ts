@@ -125,12 +125,17 @@ async function within<Result>(
   stopping: AbortSignal,
   run: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const late = new AbortController();
-  const timer = clock.after(CHECK_WITHIN, () => late.abort());
+  const over = new AbortController();
+  const abort = () => over.abort();
+  const timer = clock.after(CHECK_WITHIN, abort);
+  // AbortSignal.any would leave an entry for each call in memory for as long as `stopping` exists.
+  stopping.addEventListener('abort', abort);
+  if (stopping.aborted) abort();
   try {
-    return await run(AbortSignal.any([late.signal, stopping]));
+    return await run(over.signal);
   } finally {
     timer.cancel();
+    stopping.removeEventListener('abort', abort);
   }
 }
 
