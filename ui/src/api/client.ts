@@ -212,6 +212,16 @@ export function createApiClient(deps: ClientDeps): ApiClient {
   };
 }
 
+/** What `request` answers. When it throws, the error is reported and there is no answer. */
+export async function answerOf<T>(request: () => Promise<Answer<T>>): Promise<Answer<T>> {
+  try {
+    return await request();
+  } catch (error) {
+    reportError(error);
+    return { ok: false, problem: unreachable() };
+  }
+}
+
 /** Whether it was asked in a session that is over; in another tab somebody may have signed in meanwhile. */
 function isOfOtherSession({ status, code }: Problem): boolean {
   return code === 'csrf_invalid' || (status === 401 && code !== 'invalid_credentials');

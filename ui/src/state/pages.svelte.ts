@@ -1,6 +1,6 @@
 /** A paged list: the first page, "Load more", and reading again as much as is shown. */
 import { createStore } from '@xstate/store';
-import type { Answer } from '../api/client.ts';
+import { type Answer, answerOf } from '../api/client.ts';
 import type { Problem } from '../api/problem.ts';
 import type { Page, PageRequest } from '../api/shapes.ts';
 import { mirror } from './resource.svelte.ts';
@@ -91,7 +91,7 @@ export function createPages<Item>(
     latest += 1;
     const turn = latest;
     store.trigger.started({ reading: append ? 'more' : 'start' });
-    const answer = await readRows(request, page);
+    const answer = await answerOf(() => readRows(request, page));
     if (turn !== latest) return true;
     const isShown = !answer.ok || mayShow();
     if (!answer.ok) store.trigger.failed({ problem: answer.problem });

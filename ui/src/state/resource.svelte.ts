@@ -1,6 +1,6 @@
 /** One thing read from the API: kept while it is read again, so that a page never falls back to nothing. */
 import { createStore } from '@xstate/store';
-import type { Answer } from '../api/client.ts';
+import { type Answer, answerOf } from '../api/client.ts';
 import type { Problem } from '../api/problem.ts';
 
 export interface Resource<T> {
@@ -47,7 +47,7 @@ export function createResource<T>(request: () => Promise<Answer<T>>): Resource<T
     latest += 1;
     const turn = latest;
     store.trigger.started();
-    const answer = await request();
+    const answer = await answerOf(request);
     if (turn !== latest) return;
     if (answer.ok) store.trigger.arrived({ value: answer.value, etag: answer.etag });
     else store.trigger.failed({ problem: answer.problem });
