@@ -9,6 +9,8 @@ import { type Liveness, msUntilOld } from './liveness.ts';
 const SPREAD_MS = 2_000;
 /** From the beginning of a round that was not answered to that of the next: doubles from the first to the second. */
 const RETRY_MS = [2_000, 18_000] as const;
+/** @param ms the wait before, 0 for the first */
+export const longerWait = (ms: number) => Math.min(RETRY_MS[1], Math.max(RETRY_MS[0], ms * 2));
 
 export interface CatchUpDeps {
   readonly liveness: Liveness;
@@ -79,7 +81,7 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       retryMs = 0;
       liveness.trigger.refreshed({ at: now() });
     } else {
-      retryMs = Math.min(RETRY_MS[1], Math.max(RETRY_MS[0], retryMs * 2));
+      retryMs = longerWait(retryMs);
       liveness.trigger.unanswered();
     }
     deps.done();

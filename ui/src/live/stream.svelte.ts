@@ -5,7 +5,7 @@
  */
 import type { Timers } from '../api/client.ts';
 import { mirror } from '../state/resource.svelte.ts';
-import { createCatchUp } from './catch-up.ts';
+import { createCatchUp, longerWait } from './catch-up.ts';
 import { createHintBoard, type HintBoard, type HintListener, type HintType } from './hints.ts';
 import { type HubMessage, LEASE_RENEWAL_MS } from './hub.ts';
 import { createHubLink, type HubLink } from './hub-link.ts';
@@ -58,6 +58,10 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
   /** When what is shown came, where it is older than this document. */
   let shownAt: number | null = null;
   let isChecking = false;
+  /** Until the session may be asked for again. */
+  let asking: unknown = null;
+  /** 0 after a check that named a session. */
+  let askingMs = 0;
   let look: unknown = null;
   let renewal: unknown = null;
   let answer: unknown = null;
@@ -131,16 +135,32 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
     liveness.trigger.asked({ answers: true });
   }
 
-  /** Asks whose session it is. When it is still this one, the stream is claimed for it after `ms`. */
+  /**
+   * Asks whose session it is. When it is still this one, the stream is claimed for it after `ms`. While no answer names
+   * one, it is asked for less and less often.
+   */
   async function askForSession(ms: number): Promise<void> {
-    if (isChecking) return;
+    if (isChecking || asking !== null) return;
     isChecking = true;
     const own = session;
     const isSure = await checkSession().catch((error) => reportError(error));
     isChecking = false;
-    timers.set(() => {
-      if (own === session) say(isSure ? 'attach' : 'here');
-    }, ms);
+    if (own !== session) return;
+    askingMs = isSure ? 0 : longerWait(askingMs);
+    asking = timers.set(
+      () => {
+        asking = null;
+        say(isSure ? 'attach' : 'here');
+      },
+      Math.max(ms, askingMs),
+    );
+  }
+
+  /** The session may be asked for at once. */
+  function endAsking(): void {
+    timers.clear(asking);
+    asking = null;
+    askingMs = 0;
   }
 
   function say(kind: 'attach' | 'here' | 'leave' | 'ended'): void {
@@ -158,6 +178,7 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
 
   /** The tab, the machine or the network is back: what happened meanwhile shows at once. */
   function wake(): void {
+    endAsking();
     lookAtClock();
     catchUp.hurry();
     say('here');
@@ -231,6 +252,7 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
         listen();
       }
       session = key;
+      endAsking();
       say('attach');
       lookAtClock();
     },
@@ -238,6 +260,7 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
       say('ended');
       listening.abort();
       for (const timer of [look, renewal, answer]) timers.clear(timer);
+      endAsking();
       session = null;
       shownAt = null;
       stopAsking();

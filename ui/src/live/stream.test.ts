@@ -19,7 +19,7 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
   vi.spyOn(Date, 'now').mockImplementation(time.now);
   const state = {
     ...{ reads: 0, keptReads: 0, asked: 0, checks: 0 },
-    ...{ isFrozen: false, isSilent: false, isRefused: false, isAnswered: true },
+    ...{ isFrozen: false, isSilent: false, isRefused: false, isAnswered: true, isUnreadable: false },
   };
   const service = createVirtualService(() => {
     if (state.isRefused) return new Response('', { status: 401 });
@@ -54,7 +54,7 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
     timers: time.timers,
     checkSession: async () => {
       state.checks += 1;
-      if (state.isRefused) throw new TypeError('an answer of something else');
+      if (state.isRefused || state.isUnreadable) throw new TypeError('an answer of something else');
       return true;
     },
     readKept: () => {
@@ -74,7 +74,7 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
   live.start('S1');
   const begun = { staleSince: live.staleSince, away: live.away };
   await time.pass(1);
-  return { begun, time, service, state, live, turn };
+  return { begun, time, service, state, live, turn, hub };
 }
 
 it('a tab shown again after its timers slept says at once that it is old, and reads all of it again', async () => {
@@ -151,6 +151,25 @@ it('asks for its session again after an answer that it could not read', async ()
   await time.pass(20);
   expect(state.checks).toBeGreaterThan(1);
   state.isRefused = false;
-  await time.pass(10);
+  await time.pass(18);
   expect(service.streams).toHaveLength(2);
+});
+
+it('asks for its session less and less often while no answer can be read, at once when it is shown or has another', async () => {
+  vi.stubGlobal('reportError', () => undefined);
+  const { time, state, live, turn, hub } = await setUp();
+  state.isUnreadable = true;
+  const another = () => hub.received({ kind: 'attach', tab: 'another', session: 'S2' });
+  another();
+  await time.pass(60);
+  // Waits of 2, 4, 8, 16 and 18 s, and a second each until the hub says again whose stream it is.
+  expect(state.checks).toBe(6);
+  await turn('hidden');
+  await turn('visible');
+  await time.pass(1);
+  expect(state.checks).toBe(7);
+  live.start('S3');
+  another();
+  await time.pass(1);
+  expect(state.checks).toBe(8);
 });
