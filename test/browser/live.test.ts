@@ -146,7 +146,7 @@ test('a list that was read before a change and comes after it does not put the r
   });
   // Coming back shows the rows of before at once, and reads them again.
   await row(tab!, group).locator('a').first().click();
-  await tab!.waitForURL(`**/alert-groups/${group.id}`);
+  await tab!.getByRole('heading', { level: 1, name: group.title }).waitFor();
   await tab!.goBack();
   await until('the list to be read', () => Promise.resolve(held > 0));
   await api.post(`/alert-groups/${group.id}/acknowledge`, {});
