@@ -138,7 +138,8 @@ export default defineConfig({
           globalSetup: ['./test/service-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          maxWorkers: 2,
+          // Most of the time they wait: for pages, for processes to start.
+          maxWorkers: 3,
         },
       },
       {
