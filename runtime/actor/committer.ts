@@ -46,7 +46,7 @@ export class Committer {
   readonly #deps: CommitterDeps;
   /** Numbers of the last commit: the next batch was built while it drew them. */
   #drawn: ReadonlyMap<string, number> = new Map();
-  /** What the last batch that was refused as outdated was decided with. */
+  /** Version of the configuration of the last batch that was refused as outdated. */
   #outdated: number | null = null;
   #isStopping = false;
   #endWait: (() => void) | null = null;

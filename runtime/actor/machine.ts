@@ -44,9 +44,8 @@ export interface NamedTransition {
 export const MOST_TAKEN = 8;
 /** Kind of actor whose machine is followed: its turn is under way. */
 let followed: string | null = null;
-/** Not emptied for each turn, which would allocate it anew: a turn is given a copy of its part. */
+/** Not emptied for each turn, which would allocate it anew; a turn that took fewer is given a copy of its part. */
 const taken: AnyTransitionDefinition[] = [];
-const NONE: readonly AnyTransitionDefinition[] = [];
 let takenCount = 0;
 
 /**
@@ -58,10 +57,10 @@ export function followTransitions(kind: string): void {
   takenCount = 0;
 }
 
-/** Ends {@link followTransitions}. */
+/** Ends {@link followTransitions}. What it gives is valid until the next turn. */
 export function takenTransitions(): readonly AnyTransitionDefinition[] {
   followed = null;
-  return takenCount === 0 ? NONE : taken.slice(0, takenCount);
+  return taken.length === takenCount ? taken : taken.slice(0, takenCount);
 }
 
 function keepTaken(event: InspectionEvent): void {

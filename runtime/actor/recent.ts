@@ -221,12 +221,6 @@ function packedCounts(first: number): number {
   return packed;
 }
 
-/** Turns that wait to be written down: many in a row cost a quarter of what each costs between turns. */
-const MOST_UNWRITTEN = 64;
-const unwritten = new Array<NotedTurn | null>(MOST_UNWRITTEN).fill(null);
-const unwrittenOf = new Array<RecentMessages | null>(MOST_UNWRITTEN).fill(null);
-let unwrittenCount = 0;
-
 /**
  * The last messages that an actor in memory was given: a ring of numbers, 40 bytes a message. Nothing of it is stored:
  * a commit writes no byte more for it.
@@ -238,24 +232,7 @@ export class RecentMessages {
   #value: unknown;
   #state = 0;
 
-  /** @param turn neither it nor what it holds changes afterwards */
-  note(turn: NotedTurn): void {
-    unwritten[unwrittenCount] = turn;
-    unwrittenOf[unwrittenCount++] = this;
-    if (unwrittenCount === MOST_UNWRITTEN) RecentMessages.#writeAll();
-  }
-
-  static #writeAll(): void {
-    const count = unwrittenCount;
-    unwrittenCount = 0;
-    for (let place = 0; place < count; place++) {
-      unwrittenOf[place]!.#write(unwritten[place]!);
-      unwrittenOf[place] = null;
-      unwritten[place] = null;
-    }
-  }
-
-  #write({ at, batch, type, from, value, taken, turn }: NotedTurn): void {
+  note({ at, batch, type, from, value, taken, turn }: NotedTurn): void {
     if (this.#slots.length === 0 || !isSameState(value, this.#value)) {
       this.#value = value;
       this.#state = states.code(JSON.stringify(value ?? null));
@@ -280,7 +257,6 @@ export class RecentMessages {
 
   /** The commit of the batch was stored. */
   committed(batch: number, at: Micros): void {
-    if (unwrittenCount > 0) RecentMessages.#writeAll();
     const slots = this.#slots;
     for (let age = 1; age * SLOTS <= slots.length; age++) {
       const place = this.#placeOf(age) + 1;
@@ -292,13 +268,11 @@ export class RecentMessages {
 
   /** The newest first. */
   list(): RecentMessage[] {
-    RecentMessages.#writeAll();
     const length = this.#slots.length / SLOTS;
     return Array.from({ length }, (_, older) => this.#message(this.#placeOf(older + 1)));
   }
 
   clear(): void {
-    RecentMessages.#writeAll();
     this.#slots.length = 0;
     this.#next = 0;
     this.#value = undefined;

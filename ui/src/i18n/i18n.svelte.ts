@@ -79,18 +79,21 @@ export type Family =
 
 type Texts = Partial<Catalogue>;
 
-const LOADERS = {
+export type Loaders = Readonly<Record<Language, Readonly<Record<'first' | LaterName, () => Promise<Texts>>>>>;
+type LaterName = 'group' | 'rest';
+
+const LOADERS: Loaders = {
   en: {
-    first: async (): Promise<Texts> => (await import('./en/first.ts')).first,
-    group: async (): Promise<Texts> => (await import('./en/group.ts')).group,
-    rest: async (): Promise<Texts> => (await import('./en/rest.ts')).rest,
+    first: async () => (await import('./en/first.ts')).first,
+    group: async () => (await import('./en/group.ts')).group,
+    rest: async () => (await import('./en/rest.ts')).rest,
   },
   ru: {
-    first: async (): Promise<Texts> => (await import('./ru/first.ts')).first,
-    group: async (): Promise<Texts> => (await import('./ru/group.ts')).group,
-    rest: async (): Promise<Texts> => (await import('./ru/rest.ts')).rest,
+    first: async () => (await import('./ru/first.ts')).first,
+    group: async () => (await import('./ru/group.ts')).group,
+    rest: async () => (await import('./ru/rest.ts')).rest,
   },
-} satisfies Record<Language, Record<'first' | 'group' | 'rest', () => Promise<Texts>>>;
+};
 
 interface First {
   readonly language: Language;
@@ -101,44 +104,64 @@ interface First {
 
 const NO_TEXTS: Texts = {};
 
-export async function createI18n(root: HTMLElement, language: Language): Promise<I18n> {
-  let first = $state.raw(await loadFirst(language));
-  /** Apart from the first ones, and from each other: what is drawn with those is not drawn anew when these come. */
-  let group = $state.raw(NO_TEXTS);
-  let rest = $state.raw(NO_TEXTS);
-  let wanted = { language, group: false, rest: false };
+/** Texts that come after the first ones, a state of its own: what others draw is not drawn anew when they come. */
+class Later {
+  texts = $state.raw(NO_TEXTS);
+  isWanted = false;
+  readonly name: LaterName;
+
+  constructor(name: LaterName) {
+    this.name = name;
+  }
+}
+
+export async function createI18n(
+  root: HTMLElement,
+  language: Language,
+  loaders: Loaders = LOADERS,
+): Promise<I18n> {
+  let first = $state.raw(await loadFirst(language, loaders));
+  const group = new Later('group');
+  const rest = new Later('rest');
+  let wanted = language;
   root.lang = language;
 
-  /** Undefined: a part of the list that opens before all texts are there, shows its own when they come. */
-  const messageOf = (key: string) => first.messages[key as Key] ?? group[key as Key] ?? rest[key as Key];
+  // Whoever asks for texts does not follow them.
+  const shown = () => untrack(() => first.language);
+  /** Undefined: a part of the list that opens before its texts are there shows them when they come. */
+  const messageOf = (key: string) =>
+    first.messages[key as Key] ?? group.texts[key as Key] ?? rest.texts[key as Key];
 
   function text(key: Key, values: Readonly<Record<string, string | number>>): string {
     const message = messageOf(key);
     return message === undefined ? '' : formatMessage(message, values, first.plurals, first.numbers);
   }
 
-  async function show(): Promise<void> {
-    const { language, ...parts } = wanted;
-    // Whoever asks for texts does not follow them.
-    const isShown = () =>
-      untrack(
-        () =>
-          first.language === language &&
-          (!parts.group || group !== NO_TEXTS) &&
-          (!parts.rest || rest !== NO_TEXTS),
-      );
-    if (isShown()) return;
-    const before = untrack(() => first);
-    const [next, ofGroup, others] = await Promise.all([
-      before.language === language ? before : loadFirst(language),
-      parts.group ? LOADERS[language].group() : NO_TEXTS,
-      parts.rest ? LOADERS[language].rest() : NO_TEXTS,
+  /** Shows all texts in the wanted language at once. Later ones that do not arrive are left out until asked for. */
+  async function change(): Promise<void> {
+    const language = wanted;
+    if (shown() === language) return;
+    const later = [group, rest].filter(({ isWanted }) => isWanted);
+    const [next, ...texts] = await Promise.all([
+      loadFirst(language, loaders),
+      ...later.map(({ name }) => loaders[language][name]().catch(() => NO_TEXTS)),
     ]);
-    if (wanted.language !== language) return show();
+    const isLate = [group, rest].some((part) => part.isWanted && !later.includes(part));
+    if (wanted !== language || isLate) return change();
     first = next;
-    if (parts.group) group = ofGroup;
-    if (parts.rest) rest = others;
+    later.forEach((part, index) => {
+      part.texts = texts[index] ?? NO_TEXTS;
+    });
     root.lang = language;
+  }
+
+  async function load(part: Later): Promise<void> {
+    part.isWanted = true;
+    if (untrack(() => part.texts) !== NO_TEXTS) return;
+    const language = shown();
+    const texts = await loaders[language][part.name]();
+    if (shown() !== language) return load(part);
+    part.texts = texts;
   }
 
   return {
@@ -154,24 +177,20 @@ export async function createI18n(root: HTMLElement, language: Language): Promise
       return messageOf(key) === undefined ? code : text(key as Key, {});
     },
     use(next) {
-      wanted = { ...wanted, language: next };
-      return show();
+      wanted = next;
+      return change();
     },
-    withGroup() {
-      wanted = { ...wanted, group: true };
-      return show();
-    },
-    complete() {
-      wanted = { ...wanted, group: true, rest: true };
-      return show();
+    withGroup: () => load(group),
+    async complete() {
+      await Promise.all([load(group), load(rest)]);
     },
   };
 }
 
-async function loadFirst(language: Language): Promise<First> {
+async function loadFirst(language: Language, loaders: Loaders): Promise<First> {
   return {
     language,
-    messages: await LOADERS[language].first(),
+    messages: await loaders[language].first(),
     plurals: new Intl.PluralRules(language),
     numbers: new Intl.NumberFormat(language),
   };

@@ -58,8 +58,10 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
   /** When what is shown came, where it is older than this document. */
   let shownAt: number | null = null;
   let isChecking = false;
-  /** Until the session may be asked for again. */
+  /** Timer of the pause before the next check; null when one may begin. */
   let asking: unknown = null;
+  /** The latest session that has the stream and is not that of this page. */
+  let other: string | null = null;
   /** 0 after a check that named a session. */
   let askingMs = 0;
   let look: unknown = null;
@@ -102,6 +104,8 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
       say('here');
     } else if (status.session !== session) {
       // Somebody signed in anew in another tab: the cookie of this browser is theirs now.
+      if (status.session !== other) endAsking();
+      other = status.session;
       void askForSession(0);
     } else if (status.stream === null) {
       catchUp.lost();
@@ -215,6 +219,7 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
     stopAsking();
     if (link?.isShared !== false) return;
     for (const timer of [renewal, answer]) timers.clear(timer);
+    endAsking();
     say('leave');
   }
 

@@ -155,7 +155,7 @@ it('asks for its session again after an answer that it could not read', async ()
   expect(service.streams).toHaveLength(2);
 });
 
-it('asks for its session less and less often while no answer can be read, at once when it is shown or has another', async () => {
+it('asks for its session less and less often while no answer can be read, at once when it is shown or the session is another', async () => {
   vi.stubGlobal('reportError', () => undefined);
   const { time, state, live, turn, hub } = await setUp();
   state.isUnreadable = true;
@@ -168,8 +168,11 @@ it('asks for its session less and less often while no answer can be read, at onc
   await turn('visible');
   await time.pass(1);
   expect(state.checks).toBe(7);
+  hub.received({ kind: 'attach', tab: 'another', session: 'S4' });
+  await time.pass(1);
+  expect(state.checks).toBe(8);
   live.start('S3');
   another();
   await time.pass(1);
-  expect(state.checks).toBe(8);
+  expect(state.checks).toBe(9);
 });
