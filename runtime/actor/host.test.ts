@@ -413,7 +413,7 @@ describe('wake-ups', () => {
     expect(stored({ kind: 'alarm', key: 'held1' })?.notes).toEqual([]);
   });
 
-  test('a wake-up that a stuck batch moves is looked for once a second, and fired at its new time', async () => {
+  test('a wake-up that a stuck batch moves is read once a second, and fired at its new time', async () => {
     const { deliver, pass, stored, database, failCommits } = await startScriptedEngine({
       definitions: [alarm(() => null)],
     });
@@ -433,6 +433,24 @@ describe('wake-ups', () => {
     await pass(3);
     expect(stored(address)?.notes).toEqual([]);
     await pass(2);
+    expect(stored(address)?.notes).toEqual(['woken']);
+  });
+
+  test('a wake-up that a stuck batch would end is fired when its message is set aside in the end', async () => {
+    const ended = scripted('alarm', (state, message, env) => {
+      if (message.type === 'wake') return { state: { notes: [...state.notes, 'woken'], wakeAt: null } };
+      return { state: { wakeAt: message.note === 'set' ? env.now + 10e6 : null } };
+    });
+    const { deliver, pass, stored, failCommits, logged } = await startScriptedEngine({
+      definitions: [ended],
+    });
+    deliver(address, note('set'));
+    await pass(9);
+    const refused = Array.from({ length: 4 }, () => new Error('refused'));
+    failCommits(...Array.from({ length: 3 }, () => new StoreUnavailableError()), ...refused);
+    deliver(address, note('end'));
+    await pass(60);
+    expect(logged.at(-1)).toMatchObject({ event: 'message_set_aside' });
     expect(stored(address)?.notes).toEqual(['woken']);
   });
 
