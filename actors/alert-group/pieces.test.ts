@@ -7,7 +7,15 @@ import { resolveMentions } from './announcements.ts';
 import { allowedCommands, type Commanded } from './commands/allowed-commands.ts';
 import { replacementFinder } from './ingestion/firings.ts';
 import { createContestedAlerts } from './ports.ts';
-import { commonOf, cutTitle, intersect, sharedAlertname, titleFromKey } from './reading/alert-summary.ts';
+import {
+  commonOf,
+  cutTitle,
+  intersect,
+  portrayed,
+  sharedAlertname,
+  titleFromKey,
+} from './reading/alert-summary.ts';
+import type { GroupAlert } from './rows.ts';
 
 describe('allowed Commands', () => {
   const group = (status: GroupStatus, more: Partial<Commanded> = {}): Commanded => ({
@@ -113,6 +121,22 @@ describe('common labels', () => {
   test('are not fooled by inherited names', () => {
     expect(intersect({ constructor: 'x' }, {})).toEqual({});
   });
+});
+
+test('the beginning of its Alerts stays when they fire again later, and goes back when one began earlier', () => {
+  const report = { labels: {}, annotations: {}, severityLevel: 'info', generatorUrl: null };
+  const alertAt = (startsAt: number) =>
+    new Map([
+      [
+        'a',
+        { integrationId: 'NT1', report, position: 0, state: 'firing', startsAt } as unknown as GroupAlert,
+      ],
+    ]);
+  const frame = { groupLabels: {}, routeName: 'R' };
+  const first = portrayed(null, alertAt(600), frame);
+  const again = portrayed(first, alertAt(900), frame);
+  const earlier = portrayed(again, alertAt(300), frame);
+  expect([first, again, earlier].map(({ alertsStartedAt }) => alertsStartedAt)).toEqual([600, 600, 300]);
 });
 
 describe('Mentions', () => {

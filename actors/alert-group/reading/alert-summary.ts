@@ -48,7 +48,8 @@ export function portrayed(before: Portrait | null, rows: GroupRows, frame: Portr
     severityLevel: level ?? before?.severityLevel ?? 'info',
     alertsStartedAt: alerts.reduce(
       (earliest, { startsAt }) => Math.min(earliest, startsAt),
-      Number.POSITIVE_INFINITY,
+      // An Alert that fires again has a later start, and the group began when it began.
+      before?.alertsStartedAt ?? Number.POSITIVE_INFINITY,
     ),
     firingCount: firing.length,
     resolvedCount: alerts.length - firing.length,

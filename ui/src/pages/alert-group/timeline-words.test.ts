@@ -139,25 +139,19 @@ describe('a reason', () => {
   });
 });
 
-it('is copied as text, oldest first, with Notes in full', () => {
+it('is copied as text, oldest first also within one instant, with Notes in full', () => {
   const note = { id: 'NE1', body: 'first\nsecond', author: {}, transport: 'ui', created_at: '' };
-  const text = timelineText(
-    [
-      entry({ id: 'b', at: '2026-11-21T09:05:00Z', kind: 'notes', event: 'note_added', note: note as never }),
-      entry({ id: 'a', at: '2026-11-21T09:00:00Z', event: 'created', fingerprints: ['x'] }),
-    ],
-    i18n,
-    (instant) => instant,
+  const at = '2026-11-21T09:05:00Z';
+  const newestFirst = [
+    entry({ id: 'c', at, event: 'urgent' }),
+    entry({ id: 'b', at, kind: 'notes', event: 'note_added', note: note as never }),
+    entry({ id: 'a', at: '2026-11-21T09:00:00Z', event: 'created', fingerprints: ['x'] }),
+  ];
+  const text = timelineText(newestFirst, 'desc', i18n, (instant) => instant);
+  expect(text).toMatch(
+    /^2026-11-21T09:00:00Z {2}Created with 1 Alert \(.*\n.*09:05:00Z {2}Note \(.*\n {4}first\n {4}second\n.*09:05:00Z.*\n$/,
   );
-  expect(text).toBe(
-    [
-      '2026-11-21T09:00:00Z  Created with 1 Alert (by the system: Alerts)',
-      '2026-11-21T09:05:00Z  Note (by the system: Alerts)',
-      '    first',
-      '    second',
-      '',
-    ].join('\n'),
-  );
+  expect(timelineText(newestFirst.toReversed(), 'asc', i18n, (instant) => instant)).toBe(text);
 });
 
 it('folds neighbouring deliveries only', () => {

@@ -98,13 +98,18 @@ export function reasonText(code: string | null, sentence: string | null, i18n: I
   return words === null || words === code ? sentence : words;
 }
 
-/** The history as plain text, oldest first, for a post-mortem. @param when writes an instant with its zone */
+/**
+ * The history as plain text, oldest first, for a post-mortem.
+ * @param entries in the order of the service, which tells what came first within one instant
+ * @param when writes an instant with its zone
+ */
 export function timelineText(
   entries: readonly TimelineEntry[],
+  order: 'asc' | 'desc',
   i18n: I18n,
   when: (instant: string) => string,
 ): string {
-  const oldestFirst = entries.toSorted((one, other) => one.at.localeCompare(other.at));
+  const oldestFirst = order === 'asc' ? entries : entries.toReversed();
   const lines = oldestFirst.flatMap((entry) => [
     `${when(entry.at)}  ${entryText(entry, i18n, when)} (${actorText(entry.actor, i18n)})`,
     ...[...entryDetails(entry, i18n), ...(entry.note?.body.split('\n') ?? [])].map((line) => `    ${line}`),

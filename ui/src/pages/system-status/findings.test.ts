@@ -40,6 +40,14 @@ describe('findings', () => {
     );
   });
 
+  it('count an Integration once, whatever is the matter with it', () => {
+    const status = troubledStatus();
+    const [first] = status.integrations_attention;
+    const integrations_attention = [first!, { ...first!, issue: 'snapshot_truncated' as const }];
+    const findings = findingsOf({ ...status, integrations_attention });
+    expect(findings.find(({ code }) => code === 'integrations')?.count).toBe(1);
+  });
+
   it('name Destinations whose every call fails: gravely after a minute', () => {
     const failing = (seconds: number) => ({
       ...{ destination: { id: `DS${seconds}`, name: 'Relay' }, error: 'answered 503', waiting: 1 },

@@ -39,6 +39,9 @@ export function findingsOf(status: SystemStatus): readonly Finding[] {
     queue.oldest_at !== null && isLong(queue.oldest_at) ? queue.waiting : 0;
   const failingLong = status.failing_destinations.filter(({ since }) => isLong(since)).length;
 
+  // One Integration may have several issues.
+  const integrations = new Set(status.integrations_attention.map(({ integration }) => integration.id));
+
   const grave = (code: FindingCode, section: Finding['section'], count: number): Finding[] =>
     count > 0 ? [{ code, section, count, isGrave: true }] : [];
   const mild = (code: FindingCode, section: Finding['section'], count: number): Finding[] =>
@@ -52,7 +55,7 @@ export function findingsOf(status: SystemStatus): readonly Finding[] {
     ...grave('failing', 'deliveries', failingLong),
     ...grave('snapshots_wait', 'queues', waiting(queues.snapshots)),
     ...grave('messages_wait', 'queues', waiting(queues.inbox)),
-    ...grave('integrations', 'integrations', status.integrations_attention.length),
+    ...grave('integrations', 'integrations', integrations.size),
     ...mild('failing', 'deliveries', status.failing_destinations.length - failingLong),
     ...mild('templates', 'deliveries', status.template_errors.length),
     ...mild('storms', 'deliveries', status.active_storms.length),
