@@ -138,8 +138,7 @@ export default defineConfig({
           globalSetup: ['./test/service-setup.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          // Most of the time they wait: for pages, for processes to start.
-          maxWorkers: 3,
+          maxWorkers: 2,
         },
       },
       {
