@@ -9,7 +9,7 @@ export interface Resource<T> {
   /** Why the last read failed; `value` may still hold what an earlier one gave. */
   readonly problem: Problem | null;
   readonly reading: boolean;
-  /** Reads again. Of overlapping reads only the answer to the latest counts, and all of them end with it. */
+  /** Reads again. Of overlapping reads only the answer to the latest counts. */
   read(): Promise<void>;
   /** Takes over a value that another answer carried. A read on its way may know more: it is done again. */
   put(value: T, etag?: string | null): void;
@@ -42,20 +42,13 @@ export function createResource<T>(request: () => Promise<Answer<T>>): Resource<T
   });
   const view = mirror(store);
   let latest = 0;
-  let newest = Promise.resolve();
 
-  function read(): Promise<void> {
-    newest = take();
-    return newest;
-  }
-
-  async function take(): Promise<void> {
+  async function read(): Promise<void> {
     latest += 1;
     const turn = latest;
     store.trigger.started();
     const answer = await answerOf(request);
-    // Whoever waits for this one goes on with what the latest gave, and not with what was there before.
-    if (turn !== latest) return newest;
+    if (turn !== latest) return;
     if (answer.ok) store.trigger.arrived({ value: answer.value, etag: answer.etag });
     else store.trigger.failed({ problem: answer.problem });
   }

@@ -22,23 +22,3 @@ it('a read that throws is reported and shown as a problem, until the next one is
   await resource.read();
   expect(resource).toMatchObject({ value: 'read', problem: null, reading: false });
 });
-
-it('a read that another one overtakes ends with that one: what it goes on with is not older', async () => {
-  const answers: ((value: string) => void)[] = [];
-  const resource = createResource<string>(
-    () => new Promise((resolve) => answers.push((value) => resolve({ ok: true, value, etag: null }))),
-  );
-  const overtaken = resource.read().then(() => resource.value);
-  const latest = resource.read();
-  answers[0]!('old');
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(resource.value).toBe(null);
-  answers[1]!('new');
-  await latest;
-  expect(await overtaken).toBe('new');
-  const again = resource.read().then(() => resource.value);
-  resource.put('put');
-  answers[2]!('older');
-  answers[3]!('newest');
-  expect(await again).toBe('newest');
-});
