@@ -212,6 +212,22 @@ test('a frozen service shows within 30 s, Commands say what became of them, and 
   await showsInAll([tab!, second!], group, 'Acknowledged');
 });
 
+test('a count that a change asks for and that is not answered makes the tab old, until it is answered', async () => {
+  const group = await raise('Unread');
+  await newBrowser();
+  const [tab] = await newTabs(1, `/alert-groups/${group.id}`);
+  await tab!.getByRole('heading', { level: 1, name: group.title }).waitFor();
+  await until('the stream', async () => (await streams()) === 1);
+  await tab!.route('**/api/v1/alert-group-counts*', (route) => route.abort());
+  await raise('UnreadToo');
+  await bar(tab!).waitFor();
+  expect(await tab!.title()).toMatch(/^\(\?\) /);
+  await tab!.unroute('**/api/v1/alert-group-counts*');
+  await bar(tab!).waitFor({ state: 'detached' });
+  const { firing } = await api.get('/alert-group-counts');
+  await until('the count', async () => (await tab!.title()).startsWith(`(${firing}) `));
+});
+
 test('what happened while the service could not be reached shows when it is back', async () => {
   const group = await raise('Meanwhile');
   await newBrowser();

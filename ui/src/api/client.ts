@@ -222,6 +222,27 @@ export async function answerOf<T>(request: () => Promise<Answer<T>>): Promise<An
   }
 }
 
+/**
+ * A read that what is shown follows the service by.
+ * @param lost called when it got no definite answer, with when it began, ms since the epoch: what is shown may be old
+ */
+export function followed<Args extends readonly unknown[], T>(
+  request: (...args: Args) => Promise<Answer<T>>,
+  lost: (since: number) => void,
+): (...args: Args) => Promise<Answer<T>> {
+  return async (...args) => {
+    const since = Date.now();
+    let isLost = true;
+    try {
+      const answer = await request(...args);
+      isLost = !answer.ok && !isDefinite(answer);
+      return answer;
+    } finally {
+      if (isLost) lost(since);
+    }
+  };
+}
+
 /** Whether it was asked in a session that is over; in another tab somebody may have signed in meanwhile. */
 function isOfOtherSession({ status, code }: Problem): boolean {
   return code === 'csrf_invalid' || (status === 401 && code !== 'invalid_credentials');

@@ -169,7 +169,7 @@ export interface FiringCount {
   read(): Promise<void>;
 }
 
-export function createFiringCount(api: AlertGroupsApi): FiringCount {
+export function createFiringCount(api: Pick<AlertGroupsApi, 'counts'>): FiringCount {
   const counts = createResource(() => api.counts({}));
   return {
     get value() {

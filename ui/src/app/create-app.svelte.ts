@@ -2,7 +2,7 @@
 
 import { untrack } from 'svelte';
 import { createAlertGroupsApi } from '../api/alert-groups.ts';
-import { createApiClient } from '../api/client.ts';
+import { createApiClient, followed } from '../api/client.ts';
 import { createConfigurationApi, createLinksApi } from '../api/configuration.ts';
 import { fetchOnceEarly } from '../api/early.ts';
 import { createOidcApi, createOrganizationApi } from '../api/organization.ts';
@@ -57,17 +57,18 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const configuration = createConfigurationApi(client);
   const requestLog = createRequestLogApi(client);
   const system = createSystemApi(client);
+  const lost = (since: number) => live.unanswered(since);
   const organization = createResource(configuration.organization);
-  const notices = createResource(system.notices);
-  const firing = createFiringCount(alertGroups);
-  const routes = createResource<Items<Route> | null>(configuration.routes.list);
+  const notices = createResource(followed(system.notices, lost));
+  const firing = createFiringCount({ counts: followed(alertGroups.counts, lost) });
+  const routes = createResource<Items<Route> | null>(followed(configuration.routes.list, lost));
   const savedViews = createResource<Page<SavedView> | null>(async () => {
     takingOver = takingOver.then(takeOver);
     await takingOver;
     return configuration.savedViews.list();
   });
   const clock = createClock(view.document);
-  const groupList = createGroupList(alertGroups);
+  const groupList = createGroupList(alertGroups, lost);
   const toasts = createToasts(() => (live.away ? i18n.t('problem.notSent') : null));
 
   async function checkSession(): Promise<boolean> {
@@ -159,7 +160,7 @@ export async function createApp(view: Window & typeof globalThis): Promise<App> 
   const desktop = createDesktop(view, i18n);
   let unwatchedViews = $state.raw<readonly string[]>([]);
   const attention = createAttention({
-    api: alertGroups,
+    api: { list: followed(alertGroups.list, lost) },
     choice: () => preferences.current,
     views: () => savedViews.value?.items ?? [],
     isHidden: () => view.document.visibilityState === 'hidden',

@@ -209,3 +209,48 @@ it('a round that throws counts as not answered, and is repeated', async () => {
   await time.pass(1);
   expect(state.rounds).toHaveLength(2);
 });
+
+it('a single read that is not answered makes all old from before it, and all is read again 2 s later', async () => {
+  const { time, catchUp, state, answer, since } = setUp();
+  await time.pass(5);
+  catchUp.bytesCame(time.now());
+  catchUp.unanswered(time.now() - 3_000);
+  expect(since()).toBe(2);
+  const rounds = async () => {
+    catchUp.bytesCame(time.now());
+    await time.pass(0);
+    return state.rounds.length;
+  };
+  await time.pass(1);
+  catchUp.unanswered(time.now());
+  expect([await rounds(), since()]).toEqual([0, 2]);
+  await time.pass(1);
+  expect(await rounds()).toBe(1);
+  catchUp.unanswered(time.now());
+  await answer(false);
+  await time.pass(2);
+  expect(await rounds()).toBe(1);
+  await time.pass(2);
+  expect(await rounds()).toBe(2);
+  await answer(true);
+  expect(since()).toBe(null);
+});
+
+it('a read that is not answered says nothing where no session shows anything', async () => {
+  const { catchUp, state, since } = setUp();
+  state.session = null;
+  catchUp.unanswered(0);
+  expect(since()).toBe(null);
+});
+
+it('a read that fails within a round does not lengthen the wait after it', async () => {
+  const { time, catchUp, stream, state, answer } = setUp();
+  stream('second');
+  await time.pass(2);
+  catchUp.unanswered(time.now());
+  await answer(false);
+  await time.pass(2);
+  catchUp.bytesCame(time.now());
+  await time.pass(0);
+  expect(state.rounds).toHaveLength(2);
+});

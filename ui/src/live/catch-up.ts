@@ -37,6 +37,8 @@ export interface CatchUp {
   streamCame(stream: { readonly id: string; readonly openedAt: number }, byteAt: number): void;
   /** A byte came at `at`: reads again what a read before did not bring. */
   bytesCame(at: number): void;
+  /** A read of something shown, begun at `since`, got no definite answer: all is read again, after a wait. */
+  unanswered(since: number): void;
   /** The tab, the machine or the network is back: the next byte reads again without a wait. */
   hurry(): void;
 }
@@ -82,7 +84,7 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       liveness.trigger.refreshed({ at: now() });
     } else {
       retryMs = longerWait(retryMs);
-      liveness.trigger.unanswered();
+      liveness.trigger.unanswered({ since: begunAt });
     }
     deps.done();
   }
@@ -109,6 +111,13 @@ export function createCatchUp(deps: CatchUpDeps): CatchUp {
       void readAgain(isFirst ? 0 : deps.random() * SPREAD_MS);
     },
     bytesCame,
+    unanswered(since) {
+      if (deps.session() === null) return;
+      liveness.trigger.unanswered({ since });
+      if (isReading || retryMs > 0) return;
+      begunAt = now();
+      retryMs = longerWait(retryMs);
+    },
     hurry() {
       retryMs = 0;
     },

@@ -1,7 +1,7 @@
 /**
  * Whether what a tab shows is still true (ui §1.4). It counts as old after 25 s without a byte of the live stream, 10 s
- * after the stream was lost, at once when the browser is offline, and when reading it again after an interruption was
- * not answered; and then until all of it was read again.
+ * after the stream was lost, at once when the browser is offline, and when reading it again, after an interruption or
+ * a hint, was not answered; and then until all of it was read again.
  */
 import { createStore } from '@xstate/store';
 import type { Timers } from '../api/client.ts';
@@ -85,10 +85,10 @@ export function createLiveness() {
               missedSince: context.lostAt === null ? null : context.missedSince,
             }
           : context,
-      /** Not everything shown could be read again. */
-      unanswered: (context): Context => ({
+      /** Not everything shown could be read again. @param event.since when the read began */
+      unanswered: (context, event: { since: number }): Context => ({
         ...context,
-        staleSince: context.staleSince ?? context.missedSince ?? context.lastByteAt,
+        staleSince: context.staleSince ?? context.missedSince ?? Math.min(context.lastByteAt, event.since),
       }),
     },
   });

@@ -27,6 +27,8 @@ export interface Live extends Pick<HintBoard, 'on'> {
   isAway(): Promise<boolean>;
   /** What is shown came at `at`, before this document, and nothing is answered now. */
   shows(at: number): void;
+  /** A read of something shown, begun at `since`, got no definite answer: it is old until all is read again. */
+  unanswered(since: number): void;
   /** @param session key of the session that the stream is for; another one takes its place */
   start(session: string): void;
   /** The session is over, here and in every tab. */
@@ -243,6 +245,10 @@ export function createLive({ view, timers, checkSession, readKept, watchReads }:
       shownAt = Math.min(shownAt ?? at, at);
       if (session === null) return;
       liveness.trigger.kept({ at: shownAt });
+      lookAtClock();
+    },
+    unanswered(since) {
+      catchUp.unanswered(since);
       lookAtClock();
     },
     start(key) {

@@ -143,6 +143,20 @@ it('a tab shown again reads with the next byte what was not answered before', as
   expect([live.staleSince, state.reads]).toEqual([null, reads + 1]);
 });
 
+it('a read without an answer makes a live tab old until all is read again with a later byte', async () => {
+  const { time, service, state, live } = await setUp();
+  const since = time.now() - 1_000;
+  live.unanswered(time.now());
+  expect([live.staleSince, live.away]).toEqual([since, false]);
+  service.streams[0]!.write(':\n');
+  await time.pass(1);
+  expect([live.staleSince, state.asked, state.reads]).toEqual([since, 1, 0]);
+  await time.pass(1);
+  service.streams[0]!.write(':\n');
+  await time.pass(1);
+  expect([live.staleSince, state.reads]).toEqual([null, 1]);
+});
+
 it('asks for its session again after an answer that it could not read', async () => {
   vi.stubGlobal('reportError', () => undefined);
   const { time, service, state } = await setUp();

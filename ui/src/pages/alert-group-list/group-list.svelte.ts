@@ -4,7 +4,7 @@
  */
 import { createStore } from '@xstate/store';
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
-import { type Answer, isSame, type Query } from '../../api/client.ts';
+import { type Answer, followed, isSame, type Query } from '../../api/client.ts';
 import { isQueryRefused, type Problem } from '../../api/problem.ts';
 import type { AlertGroup, Page, PageRequest } from '../../api/shapes.ts';
 import { type Hint, paced } from '../../live/hints.ts';
@@ -38,7 +38,13 @@ export interface Visit {
 
 export type GroupList = ReturnType<typeof createGroupList>;
 
-export function createGroupList(api: AlertGroupsApi) {
+/** @param lost called when what is shown could not be read again, with when that read began, ms since the epoch */
+export function createGroupList(api: AlertGroupsApi, lost: (since: number) => void) {
+  const shownBy = {
+    list: followed(api.list, lost),
+    read: followed(api.read, lost),
+    counts: followed(api.counts, lost),
+  };
   const waiting = createStore({
     context: { ids: [] as readonly string[] },
     on: { found: (_, event: { ids: readonly string[] }) => ({ ids: event.ids }) },
@@ -55,7 +61,7 @@ export function createGroupList(api: AlertGroupsApi) {
   let coming = $state.raw<Pages<AlertGroup> | null>(null);
   /** Why the service did not take the filters. What is shown then is older. */
   let refusal = $state.raw<Problem | null>(null);
-  const counts = createResource(() => api.counts(countQuery(filters, Date.now())));
+  const counts = createResource(() => shownBy.counts(countQuery(filters, Date.now())));
   const lookForNew = paced(() => void look(), LOOK_EVERY_MS);
   const recount = paced(() => void counts.read(), COUNT_EVERY_MS);
   /** Counts the answers that were shown, and which of them each row has. */
@@ -79,7 +85,7 @@ export function createGroupList(api: AlertGroupsApi) {
     const request = async (page: PageRequest) => {
       if (page.cursor === null) query = listQuery(own, Date.now());
       const begun = answers;
-      const answer = await api.list(
+      const answer = await shownBy.list(
         query,
         page,
         page.cursor === null ? nameOf(filtersToQuery(own)) : undefined,
@@ -175,7 +181,7 @@ export function createGroupList(api: AlertGroupsApi) {
     const asked = pages;
     const begun = answers;
     const query = listQuery(filters, Date.now());
-    const answer = await readRows((page) => api.list(query, page), { cursor: null, limit });
+    const answer = await readRows((page) => shownBy.list(query, page), { cursor: null, limit });
     if (!answer.ok) isUnsure = true;
     if (!answer.ok || asked !== pages) return null;
     const shown = new Set(pages.items.map((group) => group.id));
@@ -245,7 +251,7 @@ export function createGroupList(api: AlertGroupsApi) {
       const asked = pages;
       const begun = answers;
       try {
-        const answer = await api.read(id);
+        const answer = await shownBy.read(id);
         // Other rows are shown meanwhile, which may have been read before.
         if (asked !== pages) refreshing.set(id, pages.items?.some((group) => group.id === id) ?? false);
         else if (answer.ok) replaceRows(inOrder([answer.value], begun));

@@ -18,6 +18,7 @@ afterEach(() => {
 const OTHER = { ...NO_FILTERS, q: 'other' };
 const answered = (value: unknown) => ({ ok: true, value, etag: null });
 const FAILED = { ok: false, problem: { status: 0, code: null, errors: [] } };
+const isProblem = (value: unknown) => typeof value === 'object' && value !== null && 'problem' in value;
 /** One Alert Group in this version, alone in a list. */
 const group = (version: number) => ({ id: 'AG1', version });
 const page = (version: number) => ({ items: [group(version)], next_cursor: null });
@@ -32,10 +33,11 @@ async function setUp(before: (list: ReturnType<typeof createGroupList>) => void 
   };
   const request = (kind: keyof typeof asked) => () =>
     new Promise((resolve) =>
-      asked[kind].push((value) => resolve(value === FAILED ? value : answered(value))),
+      asked[kind].push((value) => resolve(isProblem(value) ? value : answered(value))),
     );
   const api = { list: request('list'), read: request('read'), counts: request('counts') };
-  const list = createGroupList(api as unknown as AlertGroupsApi);
+  const lost: number[] = [];
+  const list = createGroupList(api as unknown as AlertGroupsApi, (since) => lost.push(since));
   const answer = async (kind: keyof typeof asked, value: unknown) => {
     asked[kind].shift()!(value);
     await turns();
@@ -45,7 +47,7 @@ async function setUp(before: (list: ReturnType<typeof createGroupList>) => void 
   await answer('counts', {});
   await answer('list', page(1));
   expect(list.items).toEqual([group(1)]);
-  return { list, answer, asked };
+  return { list, answer, asked, lost };
 }
 
 it('a row that changes while other filters are read is read again for them', async () => {
@@ -244,7 +246,7 @@ function setUpPages(isEndless = false) {
     },
     counts: async () => answered({}),
   };
-  return { asked, list: createGroupList(api as unknown as AlertGroupsApi) };
+  return { asked, list: createGroupList(api as unknown as AlertGroupsApi, () => undefined) };
 }
 
 it('a walk along the list reads the rows that are shown no second time', async () => {
@@ -345,7 +347,7 @@ async function waitingRows(canHover: boolean) {
     },
     counts: async () => answered({}),
   };
-  const list = createGroupList(api as unknown as AlertGroupsApi);
+  const list = createGroupList(api as unknown as AlertGroupsApi, () => undefined);
   const leave = list.enterWhen(isQuiet);
   await list.show(NO_FILTERS);
   items = [{ id: 'AG2', version: 1 }, group(1)];
@@ -416,4 +418,21 @@ it('a row whose answer cannot be read is not kept as known, and is read again wi
   list.hinted({ type: 'alert-group', id: 'AG1' });
   await answer('read', group(2));
   expect(list.items).toEqual([group(2)]);
+});
+
+it('a row, new rows or counts that a hint tells of and that get no definite answer are told as lost', async () => {
+  const { list, answer, asked, lost } = await setUp();
+  const since = Date.now();
+  for (const id of ['AG1', 'AG2']) list.hinted({ type: 'alert-group', id });
+  await answer('read', FAILED);
+  expect(lost).toHaveLength(1);
+  await answer('list', FAILED);
+  expect(lost).toHaveLength(2);
+  expect(asked.counts).toHaveLength(1);
+  await answer('counts', FAILED);
+  expect(lost).toHaveLength(3);
+  for (const at of lost) expect(at).toBeGreaterThanOrEqual(since);
+  list.hinted({ type: 'alert-group', id: 'AG1' });
+  await answer('read', { ...FAILED, problem: { ...FAILED.problem, status: 404 } });
+  expect(lost).toHaveLength(3);
 });
