@@ -204,10 +204,14 @@ test('Routes are moved by button and by hand; an overtaken move is offered again
     const etag = list.headers.get('etag') ?? '';
     await api.call('PUT', '/route-order', { route_ids: [west.id, ...others] }, { 'if-match': etag });
   };
+  const held: { continue(): Promise<void> }[] = [];
+  const readsHeld = (count: number) => until(`${count} reads`, async () => held.length >= count);
+  await desk.route('**/api/v1/routes', (request) => void held.push(request));
   await desk.route(
     '**/route-order',
     async (request) => {
       await overtake();
+      await readsHeld(1);
       await request.continue();
     },
     { times: 1 },
@@ -215,7 +219,21 @@ test('Routes are moved by button and by hand; an overtaken move is offered again
   await desk.getByRole('button', { name: 'Move North to a place' }).click();
   await place.fill('1');
   await desk.getByRole('button', { name: 'Move', exact: true }).click();
-  await desk.getByRole('button', { name: 'Move North to place 1' }).click();
+  // What is offered again waits for the latest read, whatever overtook the one of the refusal.
+  await readsHeld(2);
+  await makeRoute('South', 's');
+  await readsHeld(3);
+  const again = desk.getByRole('button', { name: 'Move North to place 1' });
+  const latest = held.pop();
+  for (const request of held) {
+    const answered = desk.waitForResponse('**/api/v1/routes');
+    await request.continue();
+    await (await answered).finished();
+  }
+  expect(await again.count()).toBe(0);
+  await latest?.continue();
+  await desk.unroute('**/api/v1/routes');
+  await again.click();
   await until('North is first', async () => (await compass()) === 'North,West,East');
   await undo.waitFor();
   await overtake();

@@ -11,6 +11,8 @@ export interface Resource<T> {
   readonly reading: boolean;
   /** Reads again. Of overlapping reads only the answer to the latest counts. */
   read(): Promise<void>;
+  /** Reads again, and ends when no newer read is on its way either: what is there then is what the latest gave. */
+  readToEnd(): Promise<void>;
   /** Takes over a value that another answer carried. A read on its way may know more: it is done again. */
   put(value: T, etag?: string | null): void;
 }
@@ -42,8 +44,14 @@ export function createResource<T>(request: () => Promise<Answer<T>>): Resource<T
   });
   const view = mirror(store);
   let latest = 0;
+  let newest = Promise.resolve();
 
-  async function read(): Promise<void> {
+  function read(): Promise<void> {
+    newest = readOnce();
+    return newest;
+  }
+
+  async function readOnce(): Promise<void> {
     latest += 1;
     const turn = latest;
     store.trigger.started();
@@ -67,6 +75,10 @@ export function createResource<T>(request: () => Promise<Answer<T>>): Resource<T
       return view.current.reading;
     },
     read,
+    async readToEnd() {
+      let own = read();
+      for (await own; own !== newest; await own) own = newest;
+    },
     put(value, etag = null) {
       const { reading } = store.getSnapshot().context;
       latest += 1;

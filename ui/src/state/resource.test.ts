@@ -22,3 +22,43 @@ it('a read that throws is reported and shown as a problem, until the next one is
   await resource.read();
   expect(resource).toMatchObject({ value: 'read', problem: null, reading: false });
 });
+
+/** A resource whose reads are answered when the test says so, by their number from 0 on. */
+function setUp() {
+  const answers: ((value: string) => Promise<unknown>)[] = [];
+  const resource = createResource<string>(
+    () =>
+      new Promise((resolve) =>
+        answers.push((value) => {
+          resolve({ ok: true, value, etag: null });
+          return new Promise((settled) => setImmediate(settled));
+        }),
+      ),
+  );
+  return { resource, answers };
+}
+
+it('a read that is overtaken ends by itself', async () => {
+  const { resource, answers } = setUp();
+  const overtaken = resource.read();
+  void resource.read();
+  await answers[0]!('old');
+  await overtaken;
+  expect(resource).toMatchObject({ value: null, reading: true });
+});
+
+it('a read to the end goes on with what the latest read gave, however often it is overtaken', async () => {
+  const { resource, answers } = setUp();
+  let found: string | null = 'none';
+  const end = resource.readToEnd().then(() => {
+    found = resource.value;
+  });
+  void resource.read();
+  await answers[0]!('old');
+  resource.put('put');
+  await answers[1]!('older');
+  expect(found).toBe('none');
+  await answers[2]!('newest');
+  await end;
+  expect(found).toBe('newest');
+});
