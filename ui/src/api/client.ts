@@ -2,7 +2,7 @@
  * The one way to the service: JSON over same-origin fetch with the CSRF token of the session (api §1.9), one retry
  * after a stale token, a bound on the time of every request, and every refusal as a value.
  */
-import { notSent, type Problem, readProblem, unanswered, unreachable } from './problem.ts';
+import { defect, notSent, type Problem, readProblem, unanswered, unreachable } from './problem.ts';
 import type { Session } from './shapes.ts';
 
 /** Milliseconds until a request without an answer is given up. The service itself gives up its slowest read after 30 s. */
@@ -212,13 +212,13 @@ export function createApiClient(deps: ClientDeps): ApiClient {
   };
 }
 
-/** What `request` answers. When it throws, the error is reported and there is no answer. */
+/** What `request` answers. No answer is a value: when it throws, the page is at fault, and the error is reported. */
 export async function answerOf<T>(request: () => Promise<Answer<T>>): Promise<Answer<T>> {
   try {
     return await request();
   } catch (error) {
     reportError(error);
-    return { ok: false, problem: unreachable() };
+    return { ok: false, problem: defect() };
   }
 }
 

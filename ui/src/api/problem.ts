@@ -10,7 +10,7 @@ export interface Problem {
   /**
    * Last segment of the problem type; `unknown` for a body that is no problem. Without an answer from the service:
    * `unreachable` for a request that changes nothing, `not-sent` for a change that was kept back, `unanswered` for one
-   * whose outcome nobody knows (ui §1.4).
+   * whose outcome nobody knows (ui §1.4). `defect` when the page itself failed at the answer.
    */
   readonly type: string;
   readonly code: string | null;
@@ -48,6 +48,11 @@ export function notSent(): Problem {
 /** A change was sent and no answer came: it may have happened. @param status of a proxy that answered instead, or 0 */
 export function unanswered(status: number): Problem {
   return { ...NOTHING, status, type: 'unanswered' };
+}
+
+/** The page threw: whatever the service answered, there is nothing to show. */
+export function defect(): Problem {
+  return { ...NOTHING, type: 'defect' };
 }
 
 /** Whether the service says that what it was asked for is wrong: asked again, it refuses again. */

@@ -26,6 +26,8 @@ export function createFailures(i18n: I18n): Failures {
     switch (problem.type) {
       case 'unreachable':
         return t('problem.unreachable');
+      case 'defect':
+        return t('problem.defect');
       case 'not-sent':
         return t('problem.notSent');
       case 'unanswered':

@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 /** A tab that is live, with the hub of its browser, in which time passes when the test says so. */
-async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
+async function setUp(before?: (live: ReturnType<typeof createLive>) => void, isShared = true) {
   const time = createVirtualTime();
   vi.spyOn(Date, 'now').mockImplementation(time.now);
   const state = {
@@ -32,13 +32,13 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
   });
   const page = Object.assign(new EventTarget(), { hidden: false, visibilityState: 'visible' });
   const view = Object.assign(new EventTarget(), {
-    ...{ URL, document: page, navigator: { locks: {} } },
+    ...{ URL, document: page, navigator: isShared ? { locks: {} } : {} },
     location: { href: 'https://tocsin.example/alert-groups' },
     fetch: async () => {
       state.asked += 1;
       return new Response('', { status: state.isSilent ? 503 : 200 });
     },
-    SharedWorker: class {},
+    ...(isShared && { SharedWorker: class {} }),
     BroadcastChannel: class {
       onmessage = () => undefined;
       constructor() {
@@ -47,6 +47,7 @@ async function setUp(before?: (live: ReturnType<typeof createLive>) => void) {
       postMessage(message: TabMessage) {
         hub.received(message);
       }
+      close() {}
     },
   });
   const live = createLive({
@@ -189,4 +190,27 @@ it('asks for its session less and less often while no answer can be read, at onc
   another();
   await time.pass(1);
   expect(state.checks).toBe(9);
+});
+
+it('a hidden tab with a stream of its own does not ask for its session, one that is shown again does', async () => {
+  vi.stubGlobal('reportError', () => undefined);
+  // The hub of the test takes the place of the one that the tab runs, which hears nothing.
+  vi.stubGlobal(
+    'BroadcastChannel',
+    class {
+      postMessage() {}
+    },
+  );
+  const { time, service, state, turn } = await setUp(undefined, false);
+  state.isRefused = true;
+  service.streams[0]!.end();
+  await time.pass(10);
+  const { checks } = state;
+  expect(checks).toBeGreaterThan(0);
+  await turn('hidden');
+  await time.pass(60);
+  expect(state.checks).toBe(checks);
+  await turn('visible');
+  await time.pass(1);
+  expect(state.checks).toBe(checks + 1);
 });

@@ -23,11 +23,11 @@ it('a page whose read throws is reported and shown as a problem, and can be read
   request.mockRejectedValueOnce(error).mockResolvedValueOnce(page([2], null));
   const pages = createPages<number>(request, 1);
   await pages.read();
-  expect(pages).toMatchObject({ items: null, problem: { type: 'unreachable' }, reading: 'nothing' });
+  expect(pages).toMatchObject({ items: null, problem: { type: 'defect' }, reading: 'nothing' });
   await pages.read();
   expect(pages).toMatchObject({ items: [1], problem: null, reading: 'nothing' });
   await pages.more();
-  expect(pages).toMatchObject({ items: [1], problem: { type: 'unreachable' }, reading: 'nothing' });
+  expect(pages).toMatchObject({ items: [1], problem: { type: 'defect' }, reading: 'nothing' });
   await pages.more();
   expect(pages).toMatchObject({ items: [1, 2], problem: null, hasMore: false });
   expect(reportError.mock.calls).toEqual([[error], [error]]);

@@ -17,7 +17,7 @@ it('a read that throws is reported and shown as a problem, until the next one is
   request.mockResolvedValue({ ok: true, value: 'read', etag: null });
   const resource = createResource(request);
   await resource.read();
-  expect(resource).toMatchObject({ value: null, problem: { type: 'unreachable' }, reading: false });
+  expect(resource).toMatchObject({ value: null, problem: { type: 'defect' }, reading: false });
   expect(reportError.mock.calls).toEqual([[error]]);
   await resource.read();
   expect(resource).toMatchObject({ value: 'read', problem: null, reading: false });

@@ -60,6 +60,7 @@ export const shell = {
   'time.dueNow': 'due now',
 
   'problem.unreachable': 'Tocsin does not answer.',
+  'problem.defect': 'This page failed at the answer. Load it again.',
   'problem.notSent':
     'Tocsin does not answer. This was not sent, and nothing was changed. Try again when it is back.',
   'problem.unanswered':

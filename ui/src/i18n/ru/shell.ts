@@ -60,6 +60,7 @@ export const shell = {
   'time.dueNow': 'сейчас',
 
   'problem.unreachable': 'Tocsin не отвечает.',
+  'problem.defect': 'Ошибка страницы: ответ не показать. Загрузите её заново.',
   'problem.notSent':
     'Tocsin не отвечает. Запрос не отправлен, ничего не изменено. Повторите, когда связь вернётся.',
   'problem.unanswered':
