@@ -424,6 +424,26 @@ test('a Command on all that match runs in portions, can be stopped, and says wha
   expect(sent).toEqual([100, 31]);
   const { firing, acknowledged } = await api.get(`/alert-group-counts?${query}`);
   expect({ firing, acknowledged }).toEqual({ firing: 1, acknowledged: 129 });
+
+  // Nobody knows what became of a portion without an answer.
+  await page.unroute('**/bulk-commands');
+  await page.route('**/bulk-commands', async (route) => {
+    const { length } = route.request().postDataJSON().alert_group_ids;
+    await (length === 30 ? route.abort() : route.continue());
+  });
+  await page.reload();
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).check();
+  await page.getByRole('button', { name: 'All 130 that match' }).click();
+  await page.getByText('130 selected').waitFor();
+  await page.getByRole('button', { name: 'Unsnooze', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Unsnooze' }).click();
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await dialog.getByText('Not known: 30').waitFor();
+  const row = dialog.getByRole('listitem').filter({ hasText: 'Look before you repeat it.' });
+  expect(await row.count()).toBe(30);
+  expect(await row.getByRole('link').last().textContent()).toMatch(/^#\d+$/);
+  expect(await dialog.getByText('not worked through').count()).toBe(0);
+  expect(await accessibilityFindings(page)).toEqual([]);
 });
 
 test('a dialog acts on what was selected when it opened, while everything else is still being found', async () => {

@@ -50,6 +50,11 @@ export function unanswered(status: number): Problem {
   return { ...NOTHING, status, type: 'unanswered' };
 }
 
+/** Whether a change that got this instead of an answer may have been made. */
+export function mayBeDone({ status, type }: Pick<Problem, 'status' | 'type'>): boolean {
+  return type === 'unanswered' || status >= 500;
+}
+
 /** The page threw: whatever the service answered, there is nothing to show. */
 export function defect(): Problem {
   return { ...NOTHING, type: 'defect' };

@@ -210,11 +210,13 @@ export const group = {
   'bulkSum.refused': 'Refused:',
   'bulkSum.skipped': 'Skipped:',
   'bulkSum.failed': 'Failed:',
+  'bulkSum.unknown': 'Not known:',
   'bulkOutcome.done': 'Done.',
   'bulkOutcome.unchanged': 'Was so already.',
   'bulkOutcome.refused': 'Refused:',
   'bulkOutcome.skipped': 'Skipped:',
   'bulkOutcome.failed': 'Failed:',
+  'bulkOutcome.unknown': 'Not known:',
   'commandLoss.takeOver':
     'You become the Owner instead, and the Owner so far is mentioned. You cannot give it back.',
   'commandLoss.acknowledge': 'You become the Owner, and its Snooze ends. You cannot take that back.',

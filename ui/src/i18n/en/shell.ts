@@ -91,7 +91,7 @@ export const shell = {
   'refusal.no_reminder_pending': 'No Reminder waits for an answer.',
   'refusal.owned_by_other': 'Somebody else owns it.',
   'refusal.not_found': 'It does not exist.',
-  'refusal.internal': 'Something went wrong. Try again.',
+  'refusal.internal': 'No answer came, it may have been done. Look before you repeat it.',
   'refusal.invalid_credentials': 'Login, password or code is wrong.',
   'refusal.csrf_invalid': 'The session changed in the meantime. Load the page again.',
 

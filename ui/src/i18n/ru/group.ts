@@ -281,11 +281,13 @@ export const group = {
   'bulkSum.refused': 'Отказано:',
   'bulkSum.skipped': 'Пропущено:',
   'bulkSum.failed': 'Не удалось:',
+  'bulkSum.unknown': 'Неизвестно:',
   'bulkOutcome.done': 'Готово.',
   'bulkOutcome.unchanged': 'Уже было так.',
   'bulkOutcome.refused': 'Отказано:',
   'bulkOutcome.skipped': 'Пропущена:',
   'bulkOutcome.failed': 'Не удалось:',
+  'bulkOutcome.unknown': 'Неизвестно:',
   'commandLoss.takeOver':
     'Ответственным станете вы, а прежний ответственный будет упомянут. Вернуть ему группу вы не сможете.',
   'commandLoss.acknowledge': 'Вы станете ответственным, а откладывание закончится. Отменить это нельзя.',

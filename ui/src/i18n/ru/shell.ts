@@ -92,7 +92,7 @@ export const shell = {
   'refusal.no_reminder_pending': 'Ни одно напоминание не ждёт ответа.',
   'refusal.owned_by_other': 'У группы другой ответственный.',
   'refusal.not_found': 'Такой группы нет.',
-  'refusal.internal': 'Что-то пошло не так. Повторите попытку.',
+  'refusal.internal': 'Ответа не было, команда могла выполниться. Проверьте, прежде чем повторять.',
   'refusal.invalid_credentials': 'Неверный логин, пароль или код.',
   'refusal.csrf_invalid': 'Сессия тем временем сменилась. Загрузите страницу заново.',
 

@@ -94,6 +94,14 @@ describe('taking back', () => {
   it('sends nothing when the group cannot be read', async () => {
     expect(await sent('unacknowledge', null)).toEqual([]);
   });
+
+  it.each([
+    [503, 'not-sent'],
+    [404, 'not-found'],
+  ])('says that nothing was sent when reading the group fails: %d', async (status, type) => {
+    const read = async () => ({ ok: false, problem: { status, type: status === 404 ? 'not-found' : 'x' } });
+    expect(await takeBack({ read } as never, 'AG1', 'unresolve', ME)).toMatchObject({ problem: { type } });
+  });
 });
 
 /** @param now the group as it is read, or null when it is not. @returns what was sent */

@@ -1,6 +1,7 @@
 /** Taking back a Command: which Command leads back, and whether it still does (ui §1.5). */
 import type { AlertGroupsApi } from '../../api/alert-groups.ts';
 import type { Answer } from '../../api/client.ts';
+import { mayBeDone, notSent } from '../../api/problem.ts';
 import type { AlertGroup, CommandAnswer, CommandName } from '../../api/shapes.ts';
 
 /** The Commands that take back another one. */
@@ -74,6 +75,6 @@ export async function takeBack(
   userId: string,
 ): Promise<Answer<CommandAnswer> | null> {
   const now = await api.read(id);
-  if (!now.ok) return now;
+  if (!now.ok) return mayBeDone(now.problem) ? { ok: false, problem: notSent() } : now;
   return isAsLeft(back, now.value, userId) ? api.command(id, back) : null;
 }

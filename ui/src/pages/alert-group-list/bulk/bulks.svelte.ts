@@ -20,6 +20,8 @@ export type Shown = ReadonlyMap<string, AlertGroup | undefined>;
 export interface BulkResults extends BulkOutcome {
   /** Name of the Owner of an Alert Group, as far as it is loaded. */
   readonly ownerOf: (id: string) => string | null;
+  /** Its #N, as far as it was loaded. */
+  readonly numberOf: (id: string) => number | null;
 }
 
 /** Of more than one portion. It goes on beside whatever the person does. */
@@ -118,7 +120,8 @@ export function createBulks({ alertGroups, groupList, session, toasts, i18n }: B
         sayDone();
         read();
       };
-      waiting = [...waiting, { results: { ...outcome, ownerOf }, isAsked: of <= PORTION, closed }];
+      const numberOf = (id: string) => groups.get(id)?.number ?? null;
+      waiting = [...waiting, { results: { ...outcome, ownerOf, numberOf }, isAsked: of <= PORTION, closed }];
     }
     // After a long one somebody may be about to press a row by then: nothing moves under them.
     if (of > PORTION) groupList.hinted({ type: 'alert-group', id: null });

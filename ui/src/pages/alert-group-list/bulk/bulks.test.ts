@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { AlertGroup, BulkResult } from '../../../api/shapes.ts';
 import type { Undo } from '../../../state/toasts.svelte.ts';
-import { PORTION } from './bulk-run.ts';
+import { outcomeOf, PORTION } from './bulk-run.ts';
 import { createBulks } from './bulks.svelte.ts';
 
 const ME = 'U1';
@@ -47,7 +47,7 @@ function setUp() {
       bulk: async (ids: readonly string[]) => {
         sent.push(ids.length);
         await before();
-        if (isSilent) return { ok: false, problem: { code: 'unanswered' } };
+        if (isSilent) return { ok: false, problem: { type: 'unanswered' } };
         return { ok: true, value: { results: ids.map(result) } };
       },
       read: async (id: string) => {
@@ -133,8 +133,21 @@ it('names what an Undo was refused as refused, not as left', async () => {
 it('gives the problem of a single request back, and reads the list again', async () => {
   const { bulks, acknowledge, silence, reads, said } = setUp();
   silence();
-  expect(await acknowledge(2)).toMatchObject({ code: 'unanswered' });
+  expect(await acknowledge(2)).toMatchObject({ type: 'unanswered' });
   expect([bulks.results, reads(), said]).toEqual([null, 1, []]);
+});
+
+it('names the groups of a portion without an answer, and selects them again beside those not sent', async () => {
+  const { bulks, acknowledge, silence, sent, again, beforeAnswers } = setUp();
+  beforeAnswers(async () => void (sent.length === 2 && silence()));
+  await acknowledge(3 * PORTION);
+  await vi.waitFor(() => expect(bulks.hasUnread).toBe(true));
+  bulks.showResults();
+  const { left, results, numberOf } = bulks.results!;
+  const unknown = results.filter((result) => outcomeOf(result) === 'unknown');
+  expect([left, unknown.length, numberOf(unknown[0]!.alert_group_id)]).toEqual([PORTION, PORTION, 101]);
+  bulks.closeResults();
+  expect(again).toHaveLength(2 * PORTION);
 });
 
 it('shows how far a long one is, ends it when it is stopped, and offers to take back what it did', async () => {
