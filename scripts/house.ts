@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_124,
-  lines: 160_194,
+  lines: 160_201,
   smallFiles: 49,
   wideLines: 561,
   linesOfOne: 600,

@@ -263,6 +263,7 @@ test('a browser that refuses says where to allow it, and the choice stays', asyn
 });
 
 test('until it is known whether anything sends alerts, nothing says that all is quiet', async () => {
+  await raise('Heard', 'info');
   const quiet = await (await newProfile(browser)).newPage();
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => {
@@ -281,11 +282,21 @@ test('until it is known whether anything sends alerts, nothing says that all is 
   expect(await quiet.getByText('All quiet').count()).toBe(0);
   letGo();
   await quiet.getByText('No alerts can arrive yet').waitFor();
+  // With the hint, not with the next reading half a minute later.
+  await quiet.unroute('**/api/v1/integrations?*');
+  await api.change(`/integrations/${ready.integration_id}`, (each) => ({ ...each, name: 'First' }));
+  await quiet.getByText('All quiet').waitFor({ timeout: 15_000 });
   await quiet.context().close();
 });
 
 test('an empty list tells silence from quiet: nothing was ever heard, or when it was last', async () => {
+  await raise('Heard', 'info');
   const quiet = await (await newProfile(browser)).newPage();
+  // Half a minute passes in half a second.
+  await quiet.addInitScript(`
+    const every = window.setInterval;
+    window.setInterval = (run, ms) => every(run, ms === 30_000 ? 500 : ms);
+  `);
   await quiet.route('**/api/v1/alert-groups?*', (route) =>
     route.fulfill({ json: { items: [], next_cursor: null } }),
   );
@@ -302,11 +313,12 @@ test('an empty list tells silence from quiet: nothing was ever heard, or when it
   expect(await accessibilityFindings(quiet)).toEqual([]);
 
   await quiet.unroute('**/api/v1/integrations?*');
-  await quiet.reload();
   await quiet.getByText('All quiet').waitFor();
   const { last_snapshot_at } = await api.get(`/integrations/${ready.integration_id}`);
   const heard = quiet.getByText('Senders were last heard').locator('time');
   expect(Date.parse((await heard.getAttribute('datetime')) ?? '')).toBe(Date.parse(last_snapshot_at));
+  await quiet.route('**/api/v1/integrations?*', (route) => route.abort());
+  await heard.waitFor({ state: 'detached' });
   await quiet.context().close();
 });
 
