@@ -179,6 +179,7 @@ test('the Note of a Resolve dialog is there when the dialog is opened again', as
   const dialog = desk.getByRole('dialog');
   const note = dialog.getByRole('textbox');
   await press('Resolve');
+  await dialog.getByText('watched for 15 mins, the Grace period').waitFor();
   await note.fill('Grew the volume');
   await endSession(() => dialog.getByRole('button', { name: 'Resolve' }).click());
   await signInAgain();
