@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_124,
-  lines: 160_201,
+  files: 1_140,
+  lines: 162_000,
   smallFiles: 49,
   wideLines: 561,
   linesOfOne: 600,

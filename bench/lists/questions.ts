@@ -97,11 +97,14 @@ export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGrou
     goal: LIST,
     ask: (turn: number) => reader.counts({ ...base, statuses: [], ...filter(turn) }),
   });
-  const folds = (what: string, by: string, filter: (turn: number) => Partial<GroupFilter>) => ({
+  const folds = (what: string, by: string | null, filter: (turn: number) => Partial<GroupFilter>) => ({
     what: `folds ${what}`,
     goal: FOLDS,
     ask: (turn: number) =>
-      reader.folds({ filter: { ...base, ...filter(turn) }, by, distinct: ['cluster', 'host'] }),
+      reader.folds({
+        filter: { ...base, ...filter(turn) },
+        ...{ by, distinct: by === null ? [] : ['cluster', 'host'] },
+      }),
   });
   const statistics = (what: string, query: Partial<StatisticsQuery>) => ({
     what: `statistics ${what}`,
@@ -173,6 +176,10 @@ export function questions(sql: Sql, now: Micros, day: Micros, recent: RecentGrou
     counts('by an expression', (turn) => matcher('host', '=~', `${host(turn)}\\d`)),
     folds('of the open ones by a common label', 'namespace', () => ({})),
     folds('of the open ones by a rare label', 'host', () => ({})),
+    folds('of the open ones by the names of their labels', null, () => ({})),
+    folds('of those with a label by the names', null, (turn) =>
+      matcher('namespace', '=', `team-${turn % 40}`),
+    ),
     folds('of those with a label', 'host', (turn) => matcher('namespace', '=', `team-${turn % 40}`)),
     {
       what: 'Alerts of an Integration',

@@ -1,4 +1,4 @@
-/** Alert Groups of a list, counted by the value of one label (alert-groups §10.2). */
+/** Alert Groups of a list, counted by the value of one label, or by the names of their labels (alert-groups §10.2). */
 import type { FoldQuery, Folds } from '../../actors/alert-group/reading/readers.ts';
 import { SEVERITY_LEVELS, type SeverityLevel } from '../../actors/model.ts';
 import type { Micros } from '../../runtime/clock.ts';
@@ -15,6 +15,8 @@ const MOST_GROUPS = 10_000;
 const MOST_FOLDS = 200;
 /** Characters of a value; a longer one counts as not shared. */
 const LONGEST = 1_000;
+/** Characters of a name; a longer one cannot be asked for, and is left out. */
+const LONGEST_NAME = 200;
 
 interface FoldRow {
   readonly value: string | null;
@@ -63,8 +65,15 @@ export function sharedValue(sql: Sql | Transaction, label: string): Fragment {
       then nullif(common_labels ->> ${label}::text, '') end`;
 }
 
+/** In which folds a group is: that of its value, or those of its names. */
+function foldsOfGroup(sql: Sql, by: string | null): Fragment {
+  if (by !== null) return sql`select ${sharedValue(sql, by)}`;
+  return sql`select key from jsonb_each_text(common_labels) as label
+    where label.value <> '' and length(key) <= ${LONGEST_NAME}`;
+}
+
 /** @param rows which rows of `alert_groups g` are looked at */
-function foldStatement(sql: Sql, rows: Fragment, by: string, distinct: readonly string[]): Fragment {
+function foldStatement(sql: Sql, rows: Fragment, by: string | null, distinct: readonly string[]): Fragment {
   const counts = distinct.map((label) => sql`count(distinct ${sharedValue(sql, label)})`);
   const counted =
     counts.length === 0 ? sql`'{}'` : sql`array[${counts.reduce((all, one) => sql`${all}, ${one}`)}]`;
@@ -72,12 +81,12 @@ function foldStatement(sql: Sql, rows: Fragment, by: string, distinct: readonly 
     with looked as materialized (
       select g.common_labels, g.status, g.severity_level, g.started_at from alert_groups g ${rows}
     ), folds as (
-      select ${sharedValue(sql, by)} as value, count(*) as groups, count(*) filter (where status = 'firing') as firing,
+      select value, count(*) as groups, count(*) filter (where status = 'firing') as firing,
         min(array_position(${[...SEVERITY_LEVELS]}::text[], severity_level)) as severity,
         max(started_at) as started_at, ${counted}::bigint[] as distinct
-      from looked group by 1
+      from looked left join lateral (${foldsOfGroup(sql, by)}) as fold (value) on true group by value
     )
-    select *, count(*) over () as all_folds, sum(groups) over ()::bigint as all_groups
+    select *, count(*) over () as all_folds, (select count(*) from looked) as all_groups
     from folds order by groups desc, value limit ${MOST_FOLDS}`;
 }
 

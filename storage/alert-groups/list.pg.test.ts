@@ -566,8 +566,11 @@ async function planOf(statement: Fragment): Promise<string> {
 }
 
 describe('folds', () => {
-  const folds = (filter: Partial<GroupFilter> = {}, by = 'alertname', distinct = ['namespace', 'node']) =>
-    reader().folds({ filter: { ...NONE, ...filter }, by, distinct });
+  const folds = (
+    filter: Partial<GroupFilter> = {},
+    by: string | null = 'alertname',
+    distinct = ['namespace', 'node'],
+  ) => reader().folds({ filter: { ...NONE, ...filter }, by, distinct });
 
   test('count what a plain reading of the same groups counts, the largest first', async () => {
     const NAMES = ['CrashLooping', 'DiskFull', 'Lag', '', undefined, 'x'.repeat(1_001)];
@@ -622,6 +625,51 @@ describe('folds', () => {
     expect((await folds({}, 'team', [])).items.map(({ distinct }) => distinct)).toEqual([[], []]);
   });
 
+  test('without a label, a group counts in the fold of each name that its Alerts share', async () => {
+    const HOSTILE = [
+      '__proto__',
+      'constructor',
+      "'; drop table alert_groups --",
+      '{}',
+      '%',
+      '\\',
+      '<b>',
+      'a b',
+      '',
+    ];
+    const odd = Object.fromEntries(HOSTILE.map((name) => [name, 'x']));
+    await insert({ number: 1, labels: { alertname: 'A', team: 'web', empty: '' }, severity: 'critical' });
+    await insert({ number: 2, labels: { alertname: 'B', team: 'db' }, status: 'acknowledged', owner: ANN });
+    await insert({ number: 3, labels: { alertname: 'B', ...odd, ['n'.repeat(200)]: 'x' } });
+    await insert({ number: 4, labels: {}, status: 'snoozed' });
+    await insert({ number: 5, labels: { ['n'.repeat(201)]: 'x', empty: '' } });
+    const { items, ...totals } = await folds({}, null, []);
+    const names = ['alertname', 'team', ...[...HOSTILE, 'n'.repeat(200)].toSorted()];
+    expect(new Set(items.map(({ value }) => value))).toEqual(new Set([...names, null]));
+    expect(totals).toEqual({ foldCount: names.length + 1, groupCount: 5, truncated: false });
+    expect(items.map(({ groupCount }) => groupCount)).toEqual([
+      3,
+      2,
+      2,
+      ...Array(HOSTILE.length + 1).fill(1),
+    ]);
+    expect(items[0]).toMatchObject({
+      ...{ value: 'alertname', groupCount: 3, firingCount: 2, severityLevel: 'critical' },
+      ...{ lastStartedAt: T0 + 3 * MINUTE, distinct: [] },
+    });
+    expect(items[1]).toMatchObject({ value: 'team', groupCount: 2, firingCount: 1 });
+    expect(items[2]).toMatchObject({ value: null, groupCount: 2, firingCount: 1 });
+
+    const namesOf = async (filter: Partial<GroupFilter>) =>
+      (await folds(filter, null, [])).items.map(({ value }) => value);
+    expect(await namesOf({ statuses: ['acknowledged'] })).toEqual(['alertname', 'team']);
+    expect(await namesOf({ matchers: [{ label: 'team', op: '=~', value: 'w.*' }] })).toEqual([
+      'alertname',
+      'team',
+    ]);
+    expect(await namesOf({ statuses: ['resolved'] })).toEqual([]);
+  });
+
   test('the newest 10,000 are looked at, and at most 200 folds are told', async () => {
     await insert({ number: 20_000, labels: { alertname: 'one' } });
     await database.sql()`
@@ -633,5 +681,16 @@ describe('folds', () => {
     const { items, foldCount, groupCount, truncated } = await folds();
     expect([items.length, foldCount, groupCount, truncated]).toEqual([200, 301, 10_000, true]);
     expect(items.some(({ value }) => value === 'value 1')).toBe(true);
+
+    await database.sql()`
+      update alert_groups set common_labels = jsonb_build_object('alertname', 'A', 'name ' || number % 300, 'x')`;
+    const names = await folds({}, null, []);
+    expect([names.items.length, names.foldCount, names.groupCount, names.truncated]).toEqual([
+      200,
+      301,
+      10_000,
+      true,
+    ]);
+    expect(names.items[0]).toMatchObject({ value: 'alertname', groupCount: 10_000 });
   });
 });

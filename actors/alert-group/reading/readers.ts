@@ -53,13 +53,13 @@ export interface GroupListQuery {
 
 export interface FoldQuery {
   readonly filter: GroupFilter;
-  /** Label by whose values groups are counted. */
-  readonly by: string;
+  /** Label by whose values groups are counted; null for the names of their labels, each group in the fold of each. */
+  readonly by: string | null;
   /** Labels whose values are counted in each fold. */
   readonly distinct: readonly string[];
 }
 
-/** Alert Groups that share a value of a label; the fold of null holds those that share none. */
+/** Alert Groups that share a value of a label, or a name; the fold of null holds those that share none. */
 export interface Fold {
   readonly value: string | null;
   readonly groupCount: number;

@@ -218,12 +218,26 @@ describe('reading', () => {
     ]);
     const acknowledged = await viewer.get('/alert-group-folds?by=alertname&status=acknowledged');
     expect(acknowledged.body.items).toMatchObject([{ alert_group_count: 1, firing_count: 0 }]);
-    for (const wrong of [
-      '',
-      '?by=',
-      '?by=a&distinct=1&distinct=2&distinct=3&distinct=4&distinct=5&distinct=6',
-    ])
+    for (const wrong of ['?by=', '?by=a&distinct=1&distinct=2&distinct=3&distinct=4&distinct=5&distinct=6'])
       expect((await viewer.get(`/alert-group-folds${wrong}`)).status, wrong).toBe(400);
+  });
+
+  test('folds by the names of labels', async () => {
+    const id = await fired('a');
+    await fired('b');
+    await api.post(`/alert-groups/${id}/acknowledge`);
+    const { body } = await viewer.get('/alert-group-folds');
+    expect(body).toMatchObject({ fold_count: 3, alert_group_count: 2, truncated: false });
+    expect(body.items).toMatchObject(
+      ['alertname', 'cluster', 'name'].map((value) => ({ value, alert_group_count: 2, firing_count: 1 })),
+    );
+    const others = await viewer.get(`/alert-group-folds?label=${encodeURIComponent('name="b"')}`);
+    expect(others.body).toMatchObject({ fold_count: 3, alert_group_count: 1 });
+    const refused = await viewer.get('/alert-group-folds?distinct=name&owner=me');
+    expect([refused.status, refused.body.errors]).toMatchObject([
+      422,
+      [{ pointer: '/query/distinct', code: 'unsupported' }],
+    ]);
   });
 
   test('Alerts, Timeline and Notes', async () => {

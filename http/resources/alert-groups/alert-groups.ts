@@ -12,6 +12,7 @@ import { noteOperations, pageOperations } from './pages.ts';
 import {
   countsFilter,
   countsQuery,
+  foldsErrors,
   foldsFilter,
   foldsQuery,
   type ListQuery,
@@ -74,7 +75,7 @@ export function alertGroupOperations(deps: AlertGroupOperationsDeps): readonly O
       method: 'GET',
       path: '/alert-group-folds',
       tag: TAG,
-      summary: 'Count Alert Groups by the values of a label',
+      summary: 'Count Alert Groups by the values or names of labels',
       description:
         'The 200 largest, of the newest 10,000 that the filters find; of fewer with a regular expression.',
       needs: 'alert-groups:read',
@@ -83,10 +84,11 @@ export function alertGroupOperations(deps: AlertGroupOperationsDeps): readonly O
       refusals: [[422, 'validation-failed', '']],
       async handle(call) {
         const { query, directory, now } = call;
-        const errors = queryErrors(query, identityOf(call));
+        const errors = foldsErrors(query, identityOf(call));
         if (errors.length > 0) return invalid(errors);
         const filter = foldsFilter(query, identityOf(call), directory, now);
-        const folds = await reader.folds({ filter, by: query.by, distinct: [...new Set(query.distinct)] });
+        const { by = null } = query;
+        const folds = await reader.folds({ filter, by, distinct: [...new Set(query.distinct)] });
         return { status: 200, body: foldsBody(folds) };
       },
     }),

@@ -82,10 +82,13 @@ const labelName = d.documented(v.pipe(v.string(), v.nonEmpty(), v.maxLength(MAX_
 export const foldsQuery = v.object({
   ...filters,
   status,
-  by: d.described(labelName, 'Name of the label by whose values Alert Groups are counted.'),
+  by: d.described(
+    v.optional(labelName),
+    'Name of the label by whose values groups are counted; left out, by label names.',
+  ),
   distinct: d.described(
     v.optional(v.pipe(v.array(labelName), v.maxLength(MAX_DISTINCT)), []),
-    'A label name, at most 5 times: how many values of it each fold has.',
+    'A label name, at most 5 times: how many values of it each fold has. Needs `by`.',
   ),
 });
 
@@ -125,6 +128,19 @@ export function queryErrors(query: CountsQuery, identity: Identity): FieldError[
       pointer: '/query/resolve_reason',
       code: 'unsupported',
       detail: 'Only what the system resolved has a reason. Leave out resolved_by or set it to system.',
+    });
+  }
+  return errors;
+}
+
+/** The same for folds. Values are counted in folds of a value alone: in those of names they would be too many. */
+export function foldsErrors(query: v.InferOutput<typeof foldsQuery>, identity: Identity): FieldError[] {
+  const errors = queryErrors(query, identity);
+  if (query.by === undefined && query.distinct.length > 0) {
+    errors.push({
+      pointer: '/query/distinct',
+      code: 'unsupported',
+      detail: 'Values are counted only in folds by the values of a label. Name one in by.',
     });
   }
   return errors;

@@ -205,8 +205,8 @@ export const CountsShape = d.named(
 const Fold = d.named(
   'AlertGroupFold',
   v.object({
-    value: d.textOrNull('The value that all Alerts of each group share; null for groups that share none.'),
-    alert_group_count: d.count('How many Alert Groups have the value.'),
+    value: d.textOrNull('The value, or name, that all Alerts of each group share; null where there is none.'),
+    alert_group_count: d.count('How many Alert Groups have it.'),
     firing_count: d.count('Those with the status `firing`.'),
     severity_level: SeverityLevel,
     last_started_at: d.time('When the newest of them began.'),
@@ -215,18 +215,18 @@ const Fold = d.named(
       'By the names that were asked for: how many values of the label they have.',
     ),
   }),
-  'Alert Groups with the same value of a label.',
+  'Alert Groups with the same value, or name, of a label.',
 );
 
 export const FoldsShape = d.named(
   'AlertGroupFolds',
   v.object({
     items: d.described(v.array(Fold), 'The largest first.'),
-    fold_count: d.count('How many values there are; at most 200 of them are items.'),
+    fold_count: d.count('How many folds there are; at most 200 are items.'),
     alert_group_count: d.count('How many Alert Groups were looked at.'),
     truncated: d.flag('Whether there may be older Alert Groups, which were not looked at.'),
   }),
-  'Alert Groups by the values of a label, the largest first.',
+  'Alert Groups by the values or names of labels, the largest first.',
 );
 
 export const AlertBase = d.named(

@@ -363,11 +363,11 @@ export interface components {
                 readonly alert_group_count: number;
             }[];
         };
-        /** @description Alert Groups with the same value of a label. */
+        /** @description Alert Groups with the same value, or name, of a label. */
         readonly AlertGroupFold: {
-            /** @description The value that all Alerts of each group share; null for groups that share none. */
+            /** @description The value, or name, that all Alerts of each group share; null where there is none. */
             readonly value: string | null;
-            /** @description How many Alert Groups have the value. */
+            /** @description How many Alert Groups have it. */
             readonly alert_group_count: number;
             /** @description Those with the status `firing`. */
             readonly firing_count: number;
@@ -382,11 +382,11 @@ export interface components {
                 readonly [key: string]: number;
             };
         };
-        /** @description Alert Groups by the values of a label, the largest first. */
+        /** @description Alert Groups by the values or names of labels, the largest first. */
         readonly AlertGroupFolds: {
             /** @description The largest first. */
             readonly items: readonly components["schemas"]["AlertGroupFold"][];
-            /** @description How many values there are; at most 200 of them are items. */
+            /** @description How many folds there are; at most 200 are items. */
             readonly fold_count: number;
             /** @description How many Alert Groups were looked at. */
             readonly alert_group_count: number;
