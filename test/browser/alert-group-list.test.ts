@@ -690,3 +690,55 @@ test('what is typed while the code of a dialog is on its way runs no Command', a
   await page.getByRole('dialog').getByRole('textbox').waitFor();
   expect(sent).toEqual([]);
 });
+
+test('names of labels that no loaded row has are completed, behind those of the rows, and move no option', async () => {
+  await raise({ alertname: 'Completed', cluster: 'many-rows', rarely_set: 'x' }, 'The oldest');
+  const { total } = await counted();
+  const alerts = Array.from({ length: 50 }, (_, n) => ({
+    labels: { alertname: 'Completed', cluster: 'many-rows', pod: `loaded-${n}`, rack: 'x' },
+  }));
+  expect(await sender.post({ groupKey: 'completed', alerts })).toBe(202);
+  await until('the Alert Groups', async () => (await counted()).total === total + alerts.length);
+  const page = await openList({}, '?label=cluster%3D%22many-rows%22');
+  expect(await rows(page).count()).toBe(50);
+  let isAway = true;
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/\/alert-group-folds\?/, async (route) => {
+    if (isAway) return route.abort();
+    await held;
+    await route.continue();
+  });
+  const search = page.getByRole('combobox', { name: /^Search/ });
+  const options = async () =>
+    (await page.getByRole('listbox', { name: 'Completions' }).getByRole('option').allInnerTexts()).map(
+      (text) => text.replaceAll(/\s+/g, ' '),
+    );
+  const offered = (...texts: string[]) =>
+    until(texts.join(), async () => `${await options()}` === `${texts}`);
+  const isFailed = page.waitForEvent('requestfailed');
+  await search.fill('cluster:many-rows ra');
+  await isFailed;
+  await offered('rack: 50 groups');
+  await page.keyboard.press('Escape');
+
+  isAway = false;
+  const isAsked = page.waitForRequest(/\/alert-group-folds\?/);
+  const isAnswered = page.waitForResponse(/\/alert-group-folds\?/);
+  await page.keyboard.type('r');
+  await isAsked;
+  await page.keyboard.press('Backspace');
+  await offered('rack: 50 groups');
+  await page.keyboard.press('ArrowDown');
+  answer();
+  await isAnswered;
+  await page.getByRole('option', { name: 'rack: 50 groups', selected: true }).waitFor();
+  expect(await options()).toEqual(['rack: 50 groups']);
+  await page.keyboard.type('r');
+  await offered('rarely_set: 1 group');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('option', { name: 'rarely_set:x 1 group' }).waitFor();
+});

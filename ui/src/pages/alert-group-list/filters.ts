@@ -214,10 +214,15 @@ export function listQuery(filters: GroupFilters, now: number): Query {
   return { ...countQuery(filters, now), status: shownStatuses(filters), sort: filters.sort, ...columns };
 }
 
-/** Parameters of the folds by a label. @param distinct labels whose values are counted @param now ms since the epoch */
+/**
+ * Parameters of the folds by a label, or by the names of labels.
+ * @param by null for the names
+ * @param distinct labels whose values are counted
+ * @param now ms since the epoch
+ */
 export function foldQuery(
   filters: GroupFilters,
-  by: string,
+  by: string | null,
   distinct: readonly string[],
   now: number,
 ): Query {

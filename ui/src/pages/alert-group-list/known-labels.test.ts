@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AlertGroup, GroupFolds, Labels } from '../../api/shapes.ts';
-import { completions, foldedLabels, knownLabels, withMore } from './known-labels.ts';
+import { completions, foldedLabels, foldedNames, knownLabels, labelNames, withMore } from './known-labels.ts';
 
 type Fold = GroupFolds['items'][number];
 const of = (common_labels: Labels) => ({ common_labels }) as AlertGroup;
@@ -34,6 +34,23 @@ it('values of folds are in their order, without those that nobody completes', ()
   const fold = (value: string | null, alert_group_count: number) => ({ value, alert_group_count }) as Fold;
   const items = [fold('us', 70), fold('x'.repeat(201), 9), fold('eu', 2), fold(null, 90)];
   expect(completions(foldedLabels('cluster', { items }), '')).toEqual(['cluster="us"', 'cluster="eu"']);
+});
+
+it('names of folds are in their order, however odd, and those of the loaded rows follow', () => {
+  const fold = (value: string | null, alert_group_count: number) => ({ value, alert_group_count }) as Fold;
+  const found = foldedNames({
+    items: [fold('zone', 70), fold('__proto__', 9), fold('pod', 2), fold(null, 90)],
+  });
+  expect([...labelNames(found, KNOWN)]).toEqual([
+    ['zone', 70],
+    ['__proto__', 9],
+    ['pod', 2],
+    ['cluster', 3],
+  ]);
+  expect([...labelNames(new Map(), KNOWN)]).toEqual([
+    ['cluster', 3],
+    ['pod', 1],
+  ]);
 });
 
 it('values of the loaded rows follow those of the folds that lack them', () => {

@@ -1,4 +1,4 @@
-/** Label names and values: what a matcher and the search text can be completed with (ui §3). */
+/** Label names and values: what a matcher, the search text and the fields of names can be completed with (ui §3). */
 import type { AlertGroup, GroupFolds } from '../../api/shapes.ts';
 import { labelMatcher } from './filters.ts';
 
@@ -18,9 +18,7 @@ export function knownLabels(groups: readonly AlertGroup[]): KnownLabels {
       known.set(name, values.set(value, (values.get(value) ?? 0) + 1));
     }
   }
-  const rows = (values: ReadonlyMap<string, number>) =>
-    [...values.values()].reduce((sum, one) => sum + one, 0);
-  const named = [...known].map(([name, values]) => ({ name, values, rows: rows(values) }));
+  const named = [...known].map(([name, values]) => ({ name, values, rows: sum(values) }));
   named.sort((one, other) => other.rows - one.rows || one.name.localeCompare(other.name));
   return new Map(named.map(({ name, values }) => [name, byFrequency(values)]));
 }
@@ -32,6 +30,24 @@ export function foldedLabels(name: string, folds: Pick<GroupFolds, 'items'>): Kn
   );
   return new Map([[name, new Map(values)]]);
 }
+
+/** How many Alert Groups each name has: of the loaded ones, or of all where the service was asked. */
+export type LabelNames = ReadonlyMap<string, number>;
+
+/** @param folds Alert Groups by the names of their labels */
+export function foldedNames(folds: Pick<GroupFolds, 'items'>): LabelNames {
+  return new Map(
+    folds.items.flatMap(({ value, alert_group_count: groups }) => (value === null ? [] : [[value, groups]])),
+  );
+}
+
+/** The names that were found, and those of the loaded rows after them. */
+export function labelNames(found: LabelNames, known: KnownLabels): LabelNames {
+  const rows = [...known].filter(([name]) => !found.has(name));
+  return new Map([...found, ...rows.map(([name, values]) => [name, sum(values)] as const)]);
+}
+
+const sum = (values: ReadonlyMap<string, number>) => [...values.values()].reduce((all, one) => all + one, 0);
 
 /** Labels of `first`, and those of `more` after them. A value that both have is as frequent as `first` says. */
 export function withMore(first: KnownLabels, more: KnownLabels): KnownLabels {

@@ -1,8 +1,10 @@
-/** Names of Routes, Integrations and people for filters: read when they are first needed, as far as permitted. */
+/** Names of Routes, Integrations, people and labels for filters: read when they are needed, as far as permitted. */
 import { onMount } from 'svelte';
 import type { EntityRef, Route, UserRef } from '../../api/shapes.ts';
 import type { App } from '../../app/context.ts';
 import { follow } from '../../live/stream.svelte.ts';
+import { foldQuery, type GroupFilters } from './filters.ts';
+import { foldedNames, type LabelNames } from './known-labels.ts';
 
 const MANY = 500;
 
@@ -16,6 +18,9 @@ export interface Names {
   /** Whether there are more people than are listed: they are found by a part of their name. */
   readonly morePeople: boolean;
   findPeople(q: string): Promise<void>;
+  /** Labels of all Alert Groups that the filters last asked for find; none until they are known. */
+  readonly labels: LabelNames;
+  findLabels(filters: GroupFilters): Promise<void>;
 }
 
 /** Call during component initialisation. */
@@ -26,6 +31,8 @@ export function createNames(
   let people = $state.raw<readonly UserRef[]>([]);
   let morePeople = $state(false);
   let asked = '';
+  let labels = $state.raw<LabelNames>(new Map());
+  let labelled: GroupFilters | null = null;
 
   onMount(() => {
     void readRoutes();
@@ -64,6 +71,16 @@ export function createNames(
       if (!answer.ok || asked !== q) return;
       people = answer.value.items;
       if (q === '') morePeople = answer.value.next_cursor !== null;
+    },
+    get labels() {
+      return labels;
+    },
+    async findLabels(filters) {
+      // Those of other filters may be none of these.
+      if (labelled !== filters) labels = new Map();
+      labelled = filters;
+      const answer = await app.alertGroups.folds(foldQuery(filters, null, [], Date.now()));
+      if (answer.ok && labelled === filters) labels = foldedNames(answer.value);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** What the token at the caret can become: keys, label names and values, the most frequent first (ui §3). */
 import { SEVERITIES, TABS } from '../filters.ts';
-import type { KnownLabels } from '../known-labels.ts';
+import type { KnownLabels, LabelNames } from '../known-labels.ts';
 import { IS_WORDS, KEYS, quoteIfNeeded, type SearchNames, tokensOf } from './tokens.ts';
 
 const MOST = 8;
@@ -26,11 +26,15 @@ export function labelAt(text: string, caret: number): string | null {
   return name === undefined || KEYS.some((key) => key === name) ? null : name;
 }
 
-/** @param caret position in the text; what is typed is the token before it */
+/**
+ * @param caret position in the text; what is typed is the token before it
+ * @param labels names that can be completed, the most frequent first
+ */
 export function completionsAt(
   text: string,
   caret: number,
   known: KnownLabels,
+  labels: LabelNames,
   names: SearchNames,
 ): Completions {
   const token = tokensOf(text.slice(0, caret)).at(-1);
@@ -38,28 +42,28 @@ export function completionsAt(
   const minus = typed.text.startsWith('-') ? '-' : '';
   const plain = typed.text.slice(minus.length);
   const colon = plain.indexOf(':');
-  const found = colon < 0 ? namesLike(plain, known) : valuesLike(plain, colon, known, names);
+  const found = colon < 0 ? namesLike(plain, known, labels) : valuesLike(plain, colon, known, names);
   const options = found.slice(0, MOST).map(({ text: each, groups }) => ({ text: minus + each, groups }));
   return { from: typed.from, to: caret, options };
 }
 
-function namesLike(typed: string, known: KnownLabels): readonly Completion[] {
+function namesLike(typed: string, known: KnownLabels, found: LabelNames): readonly Completion[] {
   const wanted = typed.toLowerCase();
   const keys = KEYS.map((key) => ({ text: `${key}:`, groups: null }));
-  const labels = [...known]
-    .filter(([name]) => /^[A-Za-z_]\w*$/.test(name) && !KEYS.some((key) => key === name))
-    .map(([name, values]) => ({
-      text: `${name}:`,
-      groups: [...values.values()].reduce((sum, groups) => sum + groups, 0),
-    }));
+  const labels = [...found]
+    .filter(([name]) => isToken(name))
+    .map(([name, groups]) => ({ text: `${name}:`, groups }));
   const names = [...keys, ...labels].filter(({ text }) => text.toLowerCase().startsWith(wanted));
   return wanted.length < VALUES_FROM ? names : [...names, ...tokensWith(wanted, known)];
 }
 
+/** Whether a token can say a label of that name. */
+const isToken = (name: string) => /^[A-Za-z_]\w*$/.test(name) && !KEYS.some((key) => key === name);
+
 /** Labels whose value begins with the word, the most frequent first. */
 function tokensWith(wanted: string, known: KnownLabels): readonly (Completion & { groups: number })[] {
   const found = [...known].flatMap(([name, values]) =>
-    /^[A-Za-z_]\w*$/.test(name) && !KEYS.some((key) => key === name)
+    isToken(name)
       ? [...values]
           .filter(([value]) => value.toLowerCase().startsWith(wanted))
           .map(([value, groups]) => ({ text: `${name}:${quoteIfNeeded(value)} `, groups }))

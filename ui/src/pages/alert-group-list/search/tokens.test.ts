@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type GroupFilters, NO_FILTERS } from '../filters.ts';
-import { knownLabels } from '../known-labels.ts';
+import { type KnownLabels, knownLabels, labelNames } from '../known-labels.ts';
 import { completionsAt, labelAt } from './completions.ts';
 import { MAX_SEARCH, readSearch, says, searchText, unsaidLabels } from './tokens.ts';
 
@@ -98,6 +98,12 @@ const KNOWN = knownLabels([
   of({ namespace: 'pay', node: 'n 1' }),
 ]);
 
+const optionsOf = (
+  text: string,
+  known: KnownLabels = KNOWN,
+  found: ReadonlyMap<string, number> = new Map(),
+) => completionsAt(text, text.length, known, labelNames(found, known), NAMES).options;
+
 it.each([
   ['disk n', ['namespace:', 'node:']],
   ['s', ['severity:', 'status:']],
@@ -112,12 +118,31 @@ it.each([
   ['route:pay', ['route:"Payments team" ']],
   ['is:un', ['is:unclaimed ', 'is:undelivered ']],
 ])('%j can become %j', (text, options) => {
-  expect(completionsAt(text, text.length, KNOWN, NAMES).options.map((each) => each.text)).toEqual(options);
+  expect(optionsOf(text).map((each) => each.text)).toEqual(options);
 });
 
 it.each(['te', 'Te', 'TE'])('%j can become a label with capitals', (text) => {
   const known = knownLabels([of({ Team: 'shop' })]);
-  expect(completionsAt(text, 2, known, NAMES).options.map((each) => each.text)).toEqual(['Team:']);
+  expect(optionsOf(text, known).map((each) => each.text)).toEqual(['Team:']);
+});
+
+it('names that the service found come before those of the loaded rows, with its counts', () => {
+  const found = new Map([
+    ['node', 70],
+    ['nic', 40],
+    ['n.x', 30],
+    ['namespace', 20],
+  ]);
+  expect(optionsOf('n', KNOWN, found)).toEqual([
+    { text: 'node:', groups: 70 },
+    { text: 'nic:', groups: 40 },
+    { text: 'namespace:', groups: 20 },
+  ]);
+  expect(optionsOf('n', KNOWN, new Map([['nic', 40]]))).toEqual([
+    { text: 'nic:', groups: 40 },
+    { text: 'namespace:', groups: 3 },
+    { text: 'node:', groups: 1 },
+  ]);
 });
 
 it.each([
