@@ -173,11 +173,14 @@ test('showing what waited keeps the focus in its row, and gives it to the first 
   await rows(page).filter({ hasText: 'Arrived' }).waitFor();
   expect(await focused()).toBe(before);
   await raise({ alertname: 'Later' }, 'Pressed with the keyboard');
-  await page.getByRole('button', { name: '1 new' }).press('Enter');
+  await page.getByRole('button', { name: '1 new' }).focus();
+  // Rows wait while it has the focus.
+  expect(await page.locator('[data-arrived]:focus-within').count()).toBe(1);
+  await page.keyboard.press('Enter');
   await page.locator('[data-group]:focus-within').filter({ hasText: 'Later' }).waitFor();
 });
 
-test('new rows wait while somebody has scrolled or points at a row, and enter afterwards', async () => {
+test('new rows wait while somebody has scrolled, and until nobody has pointed or moved the focus for five seconds, wherever', async () => {
   const { total } = await counted();
   const alerts = Array.from({ length: 15 }, (_, n) => ({
     labels: { alertname: 'ToRead', cluster: 'r', pod: `read-${n}`, severity: 'info' },
@@ -200,13 +203,20 @@ test('new rows wait while somebody has scrolled or points at a row, and enter af
   await page.setViewportSize({ width: 1440, height: 900 });
   let now = Date.now();
   await page.clock.setFixedTime(now);
-  await rows(page).first().hover();
-  await waits('WhilePointing');
-  await until('the row under a pointer that rests', async () => {
-    now += 5_000;
-    await page.clock.setFixedTime(now);
-    return (await row('WhilePointing').count()) > 0;
-  });
+  for (const [name, act] of [
+    ['WhilePointing', () => rows(page).first().hover()],
+    ['WhileElsewhere', () => page.locator('#list-search').hover()],
+    // Without a key, as a screen reader does.
+    ['WhileTheFocusMoves', () => page.locator('#list-search').focus()],
+  ] as const) {
+    await act();
+    await waits(name);
+    await until(`the row of ${name}`, async () => {
+      now += 5_000;
+      await page.clock.setFixedTime(now);
+      return (await row(name).count()) > 0;
+    });
+  }
 });
 
 test('on a phone new rows wait for the button: none moves under a finger', async () => {

@@ -26,8 +26,8 @@ const COUNT_EVERY_MS = 1_000;
 const MOST_IN_PLACE = 500;
 /** Requests in search of all that match: with a regular expression a page may hold few groups, or none. */
 const MOST_FINDING = 100;
-/** How soon waiting groups may enter: somebody was pointing at the rows. */
-const LOOK_AGAIN_MS = 5_000;
+/** How often it is checked whether waiting groups may enter. */
+const CHECK_EVERY_MS = 1_000;
 
 /** An Alert Group whose page was opened. */
 export interface Visit {
@@ -202,7 +202,7 @@ export function createGroupList(api: AlertGroupsApi, lost: (since: number) => vo
   function enterLater(): void {
     window.clearTimeout(again);
     if (mayEnterNow === null || isByFinger || waiting.getSnapshot().context.ids.length === 0) return;
-    again = window.setTimeout(() => (enterByThemselves() ? lookForNew() : enterLater()), LOOK_AGAIN_MS);
+    again = window.setTimeout(() => (enterByThemselves() ? lookForNew() : enterLater()), CHECK_EVERY_MS);
   }
 
   /** Reads what is shown again without moving any row (ui §1.6 rule 6). */
@@ -382,13 +382,14 @@ const nameOf = (address: URLSearchParams | string) => `/alert-groups as ${addres
 let isByFinger: boolean | null = null;
 
 /**
- * Whether new rows may enter by themselves: the page stands at its top, no row is focused, and none is under the
- * pointer or nobody pointed, typed or scrolled for five seconds. Never under a finger (ui §1.6 rule 6). Call during
- * component initialisation.
+ * Whether new rows may enter by themselves: the page stands at its top, neither a row nor the button of those that wait
+ * has the focus, and for five seconds nobody opened the list or did anything in the document. Never under a finger
+ * (ui §1.6 rule 6). Call during component initialisation.
  */
 export function createQuiet(otherwise: () => boolean): () => boolean {
   const QUIET_MS = 5_000;
-  const EVENTS = ['pointermove', 'pointerdown', 'keydown', 'scroll'] as const;
+  /** The focus is also moved by screen readers, without a key. */
+  const EVENTS = 'pointermove pointerdown pointerup keydown input focus wheel touchmove scroll'.split(' ');
   let touchedAt = Date.now();
   isByFinger ??= window.matchMedia('(hover: none)').matches;
   const touch = (event: Event) => {
@@ -396,15 +397,15 @@ export function createQuiet(otherwise: () => boolean): () => boolean {
     if ('pointerType' in event) isByFinger = event.pointerType !== 'mouse';
   };
   $effect(() => {
-    for (const name of EVENTS) window.addEventListener(name, touch, { passive: true });
-    return () => {
-      for (const name of EVENTS) window.removeEventListener(name, touch);
-    };
+    const stop = new AbortController();
+    // On the way down: scrolling and the focus do not bubble, and what a dialog handles may end there.
+    const anywhere = { signal: stop.signal, passive: true, capture: true };
+    for (const name of EVENTS) window.addEventListener(name, touch, anywhere);
+    return () => stop.abort();
   });
   return () => {
-    if (isByFinger || !otherwise() || window.scrollY !== 0 || document.activeElement?.closest('[data-group]'))
-      return false;
-    const isUnderPointer = document.querySelector('[data-group]:hover') !== null;
-    return !isUnderPointer || Date.now() - touchedAt >= QUIET_MS;
+    if (isByFinger || !otherwise() || window.scrollY !== 0) return false;
+    if (document.activeElement?.closest('[data-group], [data-arrived]')) return false;
+    return Date.now() - touchedAt >= QUIET_MS;
   };
 }

@@ -284,14 +284,17 @@ it('gives up the search for all that match after a hundred requests', async () =
   expect(asked).toHaveLength(100);
 });
 
-/** A page at its top without a focused row, on a device that can hover or cannot. */
+/** A page at its top that was just opened, with nothing focused, on a device that can hover or cannot. */
 async function quietPage(canHover: boolean) {
   const view = Object.assign(new EventTarget(), { scrollY: 0, matchMedia: () => ({ matches: !canHover }) });
   vi.stubGlobal('window', view);
   vi.stubGlobal('$effect', (run: () => void) => run());
-  let isUnderPointer = false;
-  vi.stubGlobal('document', { activeElement: null, querySelector: () => (isUnderPointer ? {} : null) });
-  const use = (name: string, fields: object) => view.dispatchEvent(Object.assign(new Event(name), fields));
+  let focused: string | null = null;
+  /** Something that is focused, inside of what one of these selectors names. */
+  const closest = (selectors: string) => (selectors.split(', ').includes(focused ?? '') ? {} : null);
+  vi.stubGlobal('document', { activeElement: { closest } });
+  const use = (name: string, fields: object = {}) =>
+    view.dispatchEvent(Object.assign(new Event(name), fields));
   const { createGroupList, createQuiet } = await import('./group-list.svelte.ts');
   const mount = () => createQuiet(() => true);
   return {
@@ -300,20 +303,46 @@ async function quietPage(canHover: boolean) {
     createGroupList,
     view,
     use,
-    point: (at: boolean) => (isUnderPointer = at),
+    focus: (where: string | null) => (focused = where),
   };
 }
 
-it('new rows enter by themselves where a mouse is not on the rows, or is still for five seconds', async () => {
+it.each([
+  ['pointermove', { pointerType: 'mouse' }],
+  ['pointerdown', { pointerType: 'mouse' }],
+  ['pointerup', { pointerType: 'mouse' }],
+  ['keydown', {}],
+  ['input', {}],
+  ['focus', {}],
+  ['wheel', {}],
+  ['touchmove', {}],
+  ['scroll', {}],
+])(
+  'new rows enter by themselves once five seconds are over since the list was opened and since the last %s',
+  async (name, fields) => {
+    vi.useFakeTimers();
+    const { isQuiet, use } = await quietPage(true);
+    for (const act of [() => undefined, () => use(name, fields)]) {
+      act();
+      vi.advanceTimersByTime(4_999);
+      expect(isQuiet()).toBe(false);
+      vi.advanceTimersByTime(1);
+      expect(isQuiet()).toBe(true);
+    }
+  },
+);
+
+it('new rows wait while the page is scrolled, or the focus is in a row or on the button of those that wait', async () => {
   vi.useFakeTimers();
-  const { isQuiet, view, use, point } = await quietPage(true);
+  const { isQuiet, view, focus } = await quietPage(true);
+  vi.advanceTimersByTime(60_000);
+  focus('[data-search]');
   expect(isQuiet()).toBe(true);
-  point(true);
-  use('pointermove', { pointerType: 'mouse' });
-  vi.advanceTimersByTime(4_999);
-  expect(isQuiet()).toBe(false);
-  vi.advanceTimersByTime(1);
-  expect(isQuiet()).toBe(true);
+  for (const where of ['[data-group]', '[data-arrived]']) {
+    focus(where);
+    expect(isQuiet()).toBe(false);
+  }
+  focus(null);
   view.scrollY = 1;
   expect(isQuiet()).toBe(false);
 });
@@ -326,10 +355,12 @@ it('new rows always wait for whoever uses a finger, from the first look on', asy
   vi.resetModules();
   const both = await quietPage(true);
   both.use('pointerdown', { pointerType: 'touch' });
-  both.use('scroll', {});
+  both.use('scroll');
+  const again = both.mount();
   vi.advanceTimersByTime(60_000);
-  expect([both.isQuiet(), both.mount()()]).toEqual([false, false]);
+  expect([both.isQuiet(), again()]).toEqual([false, false]);
   both.use('pointermove', { pointerType: 'mouse' });
+  vi.advanceTimersByTime(5_000);
   expect(both.isQuiet()).toBe(true);
 });
 
