@@ -9,9 +9,8 @@ import {
   NO_FILTERS,
   parseFilters,
   stillFits,
-  toLabelName,
-  toMatcherText,
 } from './filters.ts';
+import { toLabelName, toMatcherText } from './typed-labels.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 

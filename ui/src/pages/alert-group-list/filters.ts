@@ -83,7 +83,7 @@ const RANGE_SECONDS: Record<Exclude<Range, 'custom' | '7d'>, number> = {
 export const MAX_LABELS = 20;
 export const MAX_COLUMNS = 20;
 export const MAX_Q = 200;
-const MAX_LABEL_NAME = 200;
+export const MAX_LABEL_NAME = 200;
 const ID = /^[A-Z]{2}[0-9A-Z]{12}$/;
 const OWNER = /^(me|none|SR[0-9A-Z]{12})$/;
 
@@ -284,28 +284,11 @@ export function isFiltered(filters: GroupFilters): boolean {
   return filtersToQuery(narrowed).size > 0;
 }
 
-/**
- * A label matcher in the text form of the API. What people type without quotes gets them; text that is no matcher at
- * all is null.
- */
-export function toMatcherText(typed: string): string | null {
-  const match = /^\s*("(?:[^"\\]|\\.)*"|[A-Za-z_:][A-Za-z0-9_:]*)\s*(=~|!~|!=|=)\s*(.*?)\s*$/s.exec(typed);
-  if (match === null) return null;
-  const [, name = '', op = '', value = ''] = match;
-  return `${name}${op}${/^"(?:[^"\\]|\\.)*"$/s.test(value) ? value : quote(value)}`;
-}
-
-/** The name of a label, as people type it; null for text that is none, such as a matcher or several words. */
-export function toLabelName(typed: string): string | null {
-  const name = typed.trim();
-  return /^[^\s"'`=~!{},]+$/.test(name) && name.length <= MAX_LABEL_NAME ? name : null;
-}
-
 export function labelMatcher(name: string, value: string, exclude: boolean): string {
   const plain = /^[A-Za-z_:][A-Za-z0-9_:]*$/.test(name) ? name : quote(name);
   return `${plain}${exclude ? '!=' : '='}${quote(value)}`;
 }
 
-function quote(value: string): string {
+export function quote(value: string): string {
   return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
 }

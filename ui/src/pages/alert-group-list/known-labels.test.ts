@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AlertGroup, GroupFolds, Labels } from '../../api/shapes.ts';
-import { completions, foldedLabels, foldedNames, knownLabels, labelNames, withMore } from './known-labels.ts';
+import { foldedLabels, foldedNames, knownLabels, labelNames, withMore } from './known-labels.ts';
+import { completions } from './typed-labels.ts';
 
 type Fold = GroupFolds['items'][number];
 const of = (common_labels: Labels) => ({ common_labels }) as AlertGroup;

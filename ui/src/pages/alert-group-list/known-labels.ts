@@ -1,11 +1,9 @@
 /** Label names and values: what a matcher, the search text and the fields of names can be completed with (ui §3). */
 import type { AlertGroup, GroupFolds } from '../../api/shapes.ts';
-import { labelMatcher } from './filters.ts';
 
 /** How many rows have each value, names and values each with the most frequent first. */
 export type KnownLabels = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-const MOST = 30;
 /** Nobody completes longer values, and some are a megabyte. */
 const LONGEST = 200;
 
@@ -63,18 +61,4 @@ export function withMore(first: KnownLabels, more: KnownLabels): KnownLabels {
 
 function byFrequency(values: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   return new Map([...values].sort(([one, rows], [other, more]) => more - rows || (one < other ? -1 : 1)));
-}
-
-/** Whole matchers that begin like the text typed so far. */
-export function completions(known: KnownLabels, typed: string): readonly string[] {
-  const wanted = typed.trim().replaceAll('"', '').toLowerCase();
-  const found: string[] = [];
-  for (const [name, values] of known) {
-    for (const value of values.keys()) {
-      if (!`${name}=${value}`.toLowerCase().startsWith(wanted)) continue;
-      found.push(labelMatcher(name, value, false));
-      if (found.length === MOST) return found;
-    }
-  }
-  return found;
 }
