@@ -24,7 +24,7 @@ export const BOUNDS = {
   files: 1_140,
   lines: 162_000,
   smallFiles: 49,
-  wideLines: 561,
+  wideLines: 566,
   linesOfOne: 600,
   filesOfOneFolder: 26,
   /** From the sender's body to the messenger; the page is held to the running service by its test. */
