@@ -69,6 +69,8 @@ export type MessageOperation =
       readonly publication: number;
       readonly loudness: Loudness;
       readonly mentions: readonly SymbolicMention[];
+      /** Whom `owner` names. */
+      readonly owner: UserRef | null;
     }
   | {
       readonly kind: 'edit';

@@ -151,7 +151,7 @@ function set(subject: Subject) {
         return send(operation, { kind: 'event', body }, 'root-a-b-1', may);
       }
       return send(
-        { kind: 'publish', publication: 1, loudness: 'loud', mentions: [] },
+        { kind: 'publish', publication: 1, loudness: 'loud', mentions: [], owner: null },
         { kind: 'publish', shown: { kind: 'group', scene }, notes: NO_NOTES, isLoud: true, targets: [] },
         'root-a-b-1',
         may,

@@ -38,7 +38,13 @@ const scene = {
 } as GroupScene;
 const group = { kind: 'group', scene } as const;
 
-const PUBLISH: MessageOperation = { kind: 'publish', publication: 1, loudness: 'loud', mentions: [] };
+const PUBLISH: MessageOperation = {
+  kind: 'publish',
+  publication: 1,
+  loudness: 'loud',
+  mentions: [],
+  owner: null,
+};
 const LOUD: MessageContent = {
   ...{ kind: 'publish', shown: group, notes: NO_NOTES, isLoud: true },
   targets: [{ type: 'user', id: ANN }],

@@ -150,7 +150,7 @@ export function world(elsewhere?: Elsewhere) {
       asked: Partial<MessageSend> = {},
     ) =>
       send(
-        { kind: 'publish', publication: 1, loudness: targets ? 'loud' : 'quiet', mentions: [] },
+        { kind: 'publish', publication: 1, loudness: targets ? 'loud' : 'quiet', mentions: [], owner: null },
         {
           ...{ kind: 'publish', shown: { kind: 'group', scene: scene(changes) }, notes: NO_NOTES },
           ...{ isLoud: targets !== null, targets: targets ?? [] },

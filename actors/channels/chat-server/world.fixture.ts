@@ -126,7 +126,7 @@ export function world() {
       changes: Partial<MessageSend> = {},
     ) =>
       send(
-        { kind: 'publish', publication: 1, loudness: targets ? 'loud' : 'quiet', mentions: [] },
+        { kind: 'publish', publication: 1, loudness: targets ? 'loud' : 'quiet', mentions: [], owner: null },
         {
           ...{ account, kind: 'publish', shown: { kind: 'group', scene: scene(group) }, notes: NO_NOTES },
           ...{ isLoud: targets !== null, targets: targets ?? [] },

@@ -41,7 +41,13 @@ function person(name: string) {
   return { id: 'SR2222222222AA' as PublicId, name, login: name.toLowerCase() };
 }
 
-const PUBLISH: MessageOperation = { kind: 'publish', publication: 1, loudness: 'loud', mentions: [] };
+const PUBLISH: MessageOperation = {
+  kind: 'publish',
+  publication: 1,
+  loudness: 'loud',
+  mentions: [],
+  owner: null,
+};
 const edit = (changes: Partial<Extract<MessageOperation, { kind: 'edit' }>> = {}): MessageOperation => ({
   ...{ kind: 'edit', messageId: '', threadRef: null, hash: null, isFinal: false },
   ...changes,

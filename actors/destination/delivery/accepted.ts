@@ -101,10 +101,10 @@ function published(
 function tellPublication(
   turn: DestinationTurn,
   delivery: Delivery,
-  { loudness }: Flight,
+  { loudness, mentions: named }: Flight,
   post: Delivery['post'],
 ): void {
-  const mentions = loudness === 'loud' ? (post?.mentions ?? []) : [];
+  const mentions = loudness === 'loud' ? (named ?? post?.mentions ?? []) : [];
   if (delivery.subject.kind === 'storm') {
     tell(turn, delivery, { event: 'storm_summary', loudness, mentions });
     return;

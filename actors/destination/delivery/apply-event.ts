@@ -85,10 +85,10 @@ function judged(delivery: Delivery, event: GroupEvent, context: EventContext): D
 export function wished(
   delivery: Delivery,
   type: 'judged_free' | 'released' | 'joined' | 'reopened',
-  { loudness, mentions }: Pick<Post, 'loudness' | 'mentions'>,
+  { loudness, mentions, owner = null }: Pick<Post, 'loudness' | 'mentions' | 'owner'>,
   { now, isBroken }: Pick<EventContext, 'now' | 'isBroken'>,
 ): Delivery {
-  const wanted = next(delivery, { type, loudness, mentions, isBroken, now });
+  const wanted = next(delivery, { type, loudness, mentions, owner, isBroken, now });
   return isBroken && wanted !== delivery ? next(wanted, { type: 'withhold', now }) : wanted;
 }
 

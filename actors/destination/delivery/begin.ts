@@ -35,6 +35,7 @@ export function begin(turn: DestinationTurn, waiting: Delivery, work: Work, isPr
     isProbe,
     tookToken: needsGrant(turn, delivery.connectionId),
     loudness: loudnessOf(operation),
+    ...(operation.kind === 'publish' ? { mentions: operation.mentions } : {}),
     startedAt: turn.now,
     lostAt: turn.now + CALL_LOST_AFTER,
   };
@@ -88,18 +89,14 @@ function operationOf(delivery: Delivery, work: Work): MessageOperation {
   if (work.kind === 'publish') {
     const isLoud = isLoudNow(delivery);
     const loudness = isLoud ? 'loud' : 'quiet';
-    return { kind: 'publish', publication, loudness, mentions: isLoud && post ? mentionsOf(post) : [] };
+    const mentions = isLoud && post ? post.mentions : [];
+    return { kind: 'publish', publication, loudness, mentions, owner: post?.owner ?? null };
   }
   if (!message) throw new Error('nothing is there to be edited or answered to');
   const { id: messageId, threadRef, hash } = message;
   if (work.kind === 'edit') return { kind: 'edit', messageId, threadRef, hash, isFinal: leaving };
   const { due: _due, tries: _tries, ...reply } = work.reply;
   return { kind: 'reply', messageId, threadRef, reply };
-}
-
-/** After a failure or a recovery it is a new Alert Group to those who read it (delivery §2.1). */
-function mentionsOf({ mentions, again }: NonNullable<Delivery['post']>) {
-  return again && mentions.length > 0 ? (['new_alert_group'] as const) : mentions;
 }
 
 function loudnessOf(operation: MessageOperation): Flight['loudness'] {

@@ -5,7 +5,7 @@
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import { type ReplyCall, type SendNotes, type Subject, subjectText } from '../../channels/calls.ts';
-import type { GroupStatus, LifecycleEventName, Loudness, SymbolicMention } from '../../model.ts';
+import type { GroupStatus, LifecycleEventName, Loudness, SymbolicMention, UserRef } from '../../model.ts';
 
 /** A group that is open, resolved, or a Storm that lasts or is over. */
 export type SubjectStatus = GroupStatus | 'storm' | 'storm_over';
@@ -92,6 +92,8 @@ export type ThreadState = 'silent' | 'collecting' | 'due' | 'replying';
 export interface Post {
   readonly loudness: Loudness;
   readonly mentions: readonly SymbolicMention[];
+  /** Whom the Mention `owner` names; left out in what an earlier version stored. */
+  readonly owner?: UserRef | null;
   readonly cause: 'created' | 'joined' | 'released' | 'reopened' | 'deleted' | 'continued';
   /** A failed Publication or a recovery came in between: Loud only while the group fires. */
   readonly again: boolean;
@@ -160,6 +162,8 @@ export interface Flight {
   readonly tookToken: boolean;
   /** Of a Publication or reply, as it goes out. */
   readonly loudness: Loudness;
+  /** Of a Publication, as it goes out; left out in what an earlier version stored, and for other calls. */
+  readonly mentions?: readonly SymbolicMention[];
   readonly startedAt: Micros;
   /** Without an outcome until then it is lost. */
   readonly lostAt: Micros;

@@ -13,7 +13,7 @@ import {
 } from './delivery.ts';
 
 /** A Publication that becomes wanted. */
-export interface Wish extends Pick<Post, 'loudness' | 'mentions'> {
+export interface Wish extends Pick<Post, 'loudness' | 'mentions' | 'owner'> {
   /** The Destination is Broken. */
   readonly isBroken: boolean;
 }
@@ -103,13 +103,22 @@ function withEvents({ urgent }: Delivery, events: readonly QueuedEvent[]): Parti
 
 const QUIET = { loudness: 'quiet', mentions: [], again: false } as const;
 
-/** Whoever rang and failed before is as new to those who read it. */
+/**
+ * A failed Publication starts afresh with the Mentions that it had (delivery §7.2). It is Loud only while the group
+ * fires, which has no Owner then.
+ */
 function afresh({ post, tries }: Delivery): Partial<Delivery> {
+  const again = post && { ...post, again: true };
   return {
     failed: null,
     tries: { ...NO_TRIES, unsureSince: tries.unsureSince },
-    post: post && { ...post, again: true },
+    post: again?.mentions.includes('owner') ? recoveredPost(again) : again,
   };
+}
+
+/** After a recovery a Loud one is a new Alert Group to those who read it (delivery §2.1). */
+export function recoveredPost<Wanted extends Omit<Post, 'since'>>(post: Wanted): Wanted {
+  return { ...post, again: true, mentions: post.mentions.length > 0 ? ['new_alert_group'] : [] };
 }
 
 export const parts = setup({
@@ -163,14 +172,15 @@ export const parts = setup({
   },
   actions: {
     wantPublication: assign(({ context, event }) => {
-      const { type, loudness, mentions, isBroken, now } = expected(
+      const { type, loudness, mentions, owner, isBroken, now } = expected(
         event,
         'judged_free',
         'released',
         'joined',
         'reopened',
       );
-      return wish(context, { loudness, mentions, cause: CAUSES[type], again: isBroken }, now);
+      const post = { loudness, mentions, owner: owner ?? null, cause: CAUSES[type], again: false } as const;
+      return wish(context, isBroken ? recoveredPost(post) : post, now);
     }),
     relabelPublication: assign(({ context: { post }, event }) => {
       const { loudness, mentions } = expected(event, 'judged_free');

@@ -59,6 +59,15 @@ const ROWS: Readonly<Record<string, Row>> = {
     },
     calls: ['TWO publish A Q'],
   },
+  'Reopen of a group without a current Root message there: a new Root message, as Loud as the Reopen': {
+    before: async (world) => {
+      await breaks(world);
+      await world.event('X', 'resolved', RESOLVED);
+      await recovers(world);
+    },
+    when: (world) => world.event('X', 'reopened', { status: 'firing', mentions: ['reopen'] }),
+    calls: ['publish X L [reopen]'],
+  },
   'Storm summary, first: a new message, Loud [new_alert_group]': {
     before: async () => undefined,
     when: (world) => tellStorm(world, 'started'),

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { SendOutcome } from '../../channels/calls.ts';
+import type { UserRef } from '../../model.ts';
 import { accepted, createMessageWorld, ONE, ROUTE, START, TWO, type WorldSettings } from './world.fixture.ts';
 
 const PERSON = { by: 'person' } as const;
@@ -11,6 +12,15 @@ const REOPENED = {
   mentions: ['reopen'],
   facts: { event: 'reopened', owner: null },
 } as const;
+const ANN = { id: 'SR000000000001' as PublicId, name: 'Ann' } as UserRef;
+const TAKEN = {
+  status: 'acknowledged',
+  mentions: ['owner'],
+  owner: ANN,
+  facts: { event: 'reopened', owner: ANN },
+} as const;
+const FATAL: SendOutcome = { class: 'fatal', error: 'not in the channel' };
+const UNKNOWN: SendOutcome = { class: 'unknown', error: 'answered 400' };
 const ADDED = { mentions: ['new_alerts'], facts: { event: 'alerts_added', fingerprints: ['f'] } } as const;
 
 async function begun(settings: WorldSettings = {}) {
@@ -116,4 +126,75 @@ test.each<[string, SendOutcome | undefined, string[]]>([
   await world.advance(60 * MINUTE);
   expect(world.calls()).toEqual(['publish A Q (continued)', ...further]);
   expect(world.state('A')).toBe('retired');
+});
+
+/** A and X, of which A was resolved before the Destination, which is Broken, could show it. */
+async function withheld() {
+  const world = await begun();
+  world.script(FATAL);
+  await world.create('X');
+  await world.create('A');
+  await world.event('A', 'resolved', { status: 'resolved', ...PERSON });
+  return world;
+}
+
+async function recover(world: World) {
+  await world.give(ONE, { type: 'worked', at: world.now() });
+  await world.advance(10);
+  world.calls();
+  world.notes.splice(0);
+}
+
+/** Whom the Timeline of A says its Publications mentioned, and whom `owner` named in the newest one. */
+function publications(world: World) {
+  const told = world.notes.filter(({ groupId, note }) => groupId === 'A' && note.event === 'publication');
+  const asked = world.performed.findLast(
+    (call) => call.type === 'message.send' && call.subject.kind === 'group',
+  );
+  const operation = asked?.type === 'message.send' ? asked.operation : null;
+  const owner = operation?.kind === 'publish' ? operation.owner : null;
+  return { timeline: told.map(({ note }) => note.mentions), owner };
+}
+
+test('a Reopen that publishes mentions the Owner, as the Timeline says', async () => {
+  const world = await withheld();
+  await recover(world);
+  await world.event('A', 'reopened', TAKEN);
+  expect(world.calls()).toEqual(['publish A L [owner]']);
+  expect(publications(world)).toEqual({ timeline: [['owner']], owner: ANN });
+});
+
+test.each([
+  ['with the Mentions that it had', REOPENED, 'reopen'],
+  ['as a new Alert Group when the Owner has it no more', TAKEN, 'new_alert_group'],
+] as const)('a Reopen whose Publication failed is published again %s', async (_, reopened, mention) => {
+  const world = await withheld();
+  await recover(world);
+  world.script(UNKNOWN);
+  await world.event('A', 'reopened', reopened);
+  world.calls();
+  await world.event('A', 'unacknowledged', { status: 'firing', ...PERSON });
+  expect(world.calls()).toEqual([`publish A L [${mention}]`]);
+  expect(publications(world).timeline).toEqual([[mention]]);
+});
+
+test.each([
+  ['a Reopen while it was Broken', withheld],
+  [
+    'a Reopen whose Publication found it Broken',
+    async () => {
+      const world = await withheld();
+      await recover(world);
+      world.script(FATAL);
+      return world;
+    },
+  ],
+] as const)('%s is a new Alert Group after the recovery, as the Timeline says', async (_, before) => {
+  const world = await before();
+  await world.event('A', 'reopened', REOPENED);
+  world.calls();
+  await world.give(ONE, { type: 'worked', at: world.now() });
+  await world.advance(10);
+  expect(world.calls().at(-1)).toBe('publish A L [new_alert_group]');
+  expect(publications(world).timeline).toEqual([['new_alert_group']]);
 });

@@ -3,7 +3,7 @@ import type { Micros } from '../../../runtime/clock.ts';
 import { nextReply } from './batching.ts';
 import { type Delivery, isHeld, isOpenSubject, isOver, NO_TRIES, type QueuedReply } from './delivery.ts';
 import { next } from './machine.ts';
-import { isUnseen } from './machine-parts.ts';
+import { isUnseen, recoveredPost } from './machine-parts.ts';
 
 /** `since`: when it came up; what waits longest goes first. Of a message it is when it is due. */
 export type Work = { readonly dueAt: Micros; readonly since: Micros } & (
@@ -78,7 +78,7 @@ export function renewed(delivery: Delivery, now: Micros): Delivery {
   if (isOver(withheld)) return withheld;
   const replies = delivery.replies.filter(({ due }) => due > now);
   const again = {
-    post: post && { ...post, again: true },
+    post: post && recoveredPost(post),
     tries: { ...NO_TRIES, unsureSince: tries.unsureSince },
   };
   return next({ ...fresh, ...again, replies }, { type: 'replies_dropped', now });

@@ -313,7 +313,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
     name: string,
     what: LifecycleEventName,
     change: Partial<
-      Pick<GroupEvent, 'status' | 'loudness' | 'mentions' | 'by' | 'facts' | 'urgent' | 'judged'>
+      Pick<GroupEvent, 'status' | 'loudness' | 'mentions' | 'owner' | 'by' | 'facts' | 'urgent' | 'judged'>
     > = {},
     toAll?: readonly PublicId[],
   ): Promise<void> {
@@ -334,7 +334,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
       event: what,
       sequence: group.sequence,
       at: now,
-      ...{ loudness, mentions, owner: null, by: change.by ?? 'system' },
+      ...{ loudness, mentions, owner: change.owner ?? null, by: change.by ?? 'system' },
       ...{ status: group.status, urgent: group.urgent, facts: change.facts ?? null },
       ...(change.judged ? { judged: change.judged } : {}),
     };

@@ -55,7 +55,7 @@ export function createContentReader(deps: ContentDeps): ContentReader {
     operation: Extract<MessageSend['operation'], { kind: 'publish' }>,
     destination: DestinationConfig | null,
   ): Promise<ReadContent> => {
-    const targets = called(operation.loudness, operation.mentions, null, destination);
+    const targets = called(operation.loudness, operation.mentions, operation.owner, destination);
     const shown = await readShown(deps, send, userIds(targets));
     if (!shown) return { is: 'missing' };
     const notes = notesOf(send.notes, shown, false);

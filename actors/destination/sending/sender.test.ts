@@ -109,7 +109,7 @@ function asked(call: number, destinationId: PublicId, urgent: boolean): MessageS
   return {
     ...{ type: 'message.send', destinationId, call, target: 1, connectionId: 'CN1' as PublicId },
     subject: { kind: 'group', groupId: `AG${call}` as PublicId },
-    operation: { kind: 'publish', publication: 1, loudness: 'quiet', mentions: [] },
+    operation: { kind: 'publish', publication: 1, loudness: 'quiet', mentions: [], owner: null },
     notes: { late: false, deletedAt: null, continued: false },
     ...{ key: `key ${call}`, attempt: 1, unsureSince: null, urgent, values: {}, dueAt: 0, isProbe: false },
   };
