@@ -32,10 +32,10 @@ export function applyEvent(
   context: EventContext,
   isOn: () => boolean,
 ): Delivery {
-  const known = told(delivery ?? unjudged(event, context), event);
+  const comesBack = event.event === 'reopened' || event.event === 'unresolved';
+  const known = told(withoutLate(delivery ?? unjudged(event, context), comesBack), event);
   if (event.event === 'created')
     return delivery && isOver(delivery) ? delivery : judged(known, event, context);
-  const comesBack = event.event === 'reopened' || event.event === 'unresolved';
   if (delivery && isOver(delivery)) {
     return comesBack && isOn() ? wished(known, 'reopened', event, context) : delivery;
   }
@@ -73,6 +73,12 @@ function unjudged(facts: GroupFacts, { target, connectionId, publication, now }:
 function told(delivery: Delivery, { number, routeId, status, urgent, at }: GroupFacts): Delivery {
   if (at < delivery.changedAt) return delivery;
   return { ...delivery, number: delivery.number ?? number, routeId, status, urgent, changedAt: at };
+}
+
+/** A late message names the end of its group, which one that opens again no longer has (delivery §9). */
+function withoutLate(delivery: Delivery, comesBack: boolean): Delivery {
+  const { notes } = delivery;
+  return comesBack && notes.late ? { ...delivery, notes: { ...notes, late: false } } : delivery;
 }
 
 /** The Route's storm decision. Idempotent: a repeated decision is ignored. */

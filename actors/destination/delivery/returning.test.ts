@@ -198,3 +198,16 @@ test.each([
   expect(world.calls().at(-1)).toBe('publish A L [new_alert_group]');
   expect(publications(world).timeline).toEqual([['new_alert_group']]);
 });
+
+test('a late message that opens again says no more that it was late, however it ends', async () => {
+  const world = await begun();
+  const until = world.now() + MINUTE;
+  world.script({ class: 'retry_after', until, scope: 'destination', error: 'answered 429' });
+  await world.create('A');
+  await world.event('A', 'resolved', { status: 'resolved' });
+  await world.advance(2 * MINUTE);
+  expect(world.calls().at(-1)).toBe('publish A Q (late)');
+  await world.event('A', 'reopened', REOPENED);
+  await world.event('A', 'resolved', { status: 'resolved', ...PERSON });
+  expect(world.calls()).toEqual(['edit A', 'reply A reopened L [reopen]', 'edit A']);
+});
