@@ -212,8 +212,8 @@ export type OrganizationUpdate =
       readonly organization: OrganizationView;
       /** The outgoing heartbeat begins anew. */
       readonly isUrlChanged: boolean;
-      /** Something waits in the inbox of a Route. */
-      readonly isRouteTold: boolean;
+      /** Something waits in the inboxes of Destinations, and perhaps of Routes. */
+      readonly isUrgencyEdited: boolean;
     };
 
 export interface OrganizationStore {

@@ -16,6 +16,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { OutboundPolicy } from '../../runtime/outbound/address-policy.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
+import { rerenderEverywhere } from '../delivery/rerender.ts';
 import { enqueueInbox } from '../engine/inbox.ts';
 import { inSealingTransaction, type SealingChange } from '../keys/keyring.ts';
 import { changedPassword, changesPassword, type ProxyRow } from '../keys/sealed-values.ts';
@@ -112,11 +113,12 @@ async function update(
   await write(tx, saved);
   if (isUrlChanged)
     await tx`update outgoing_heartbeat set claimed_at = null, at = null, ok = null, error = null`;
-  const isRouteTold = settings.critical_is_urgent && !current.settings.critical_is_urgent;
-  if (isRouteTold) await tellRoutes(tx, author.at);
+  const isUrgencyEdited = settings.critical_is_urgent !== current.settings.critical_is_urgent;
+  if (isUrgencyEdited) await rerenderEverywhere(tx, author.at);
+  if (isUrgencyEdited && settings.critical_is_urgent) await tellRoutes(tx, author.at);
   const entry = { action: 'organization.updated', resourceId: row.id, resourceName: settings.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
-  return { outcome: 'saved', organization: viewOf(saved), isUrlChanged, isRouteTold };
+  return { outcome: 'saved', organization: viewOf(saved), isUrlChanged, isUrgencyEdited };
 }
 
 function urlColumns(

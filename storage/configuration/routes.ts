@@ -219,7 +219,7 @@ export function createRouteMoves(sql: Sql, appendAudit: AppendAudit): RouteMoves
 }
 
 /** What the save of a Route means for messages: which Destinations joined or left, and what shows something else. */
-type Shown = Pick<RouteFields, 'destination_ids' | 'policy'>;
+type Shown = Pick<RouteFields, 'destination_ids' | 'urgent' | 'policy'>;
 
 /** Tells them with the change itself (delivery §2, §10). */
 async function tellDestinations(
@@ -246,13 +246,14 @@ async function tellDestinations(
 }
 
 /** What of a Route a message is laid out with. */
-function looksOf({ policy }: Shown): string {
-  const { language, templates, snooze_durations_seconds } = policy;
-  return JSON.stringify([language, templates, snooze_durations_seconds]);
+function looksOf(shown: Shown): string {
+  const { language, snooze_durations_seconds } = shown.policy;
+  return JSON.stringify([shown.urgent, language, snooze_durations_seconds, templatesOf(shown)]);
 }
 
-function templatesOf({ policy }: Shown): string {
-  return JSON.stringify(policy.templates);
+/** In one order: stored JSON has its members in another one than a request. */
+function templatesOf({ policy: { templates } }: Shown): string {
+  return JSON.stringify(Object.entries(templates).sort());
 }
 
 function joinedBy(routeId: PublicId): RoutesChanged {

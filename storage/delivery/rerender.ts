@@ -60,6 +60,12 @@ export async function rerenderNaming(tx: Transaction, userId: PublicId, at: Micr
   );
 }
 
+/** All: what is Urgent is another question from now on. */
+export async function rerenderEverywhere(tx: Transaction, at: Micros): Promise<void> {
+  const rows = await tx<{ id: PublicId }[]>`select id from destinations where deleted_at is null order by id`;
+  await tell(tx, rows, RERENDER, at);
+}
+
 /** Those that post through a Connection that was saved: a Broken one is tried at once. */
 export function savedThrough(tx: Transaction, connectionId: PublicId, at: Micros): Promise<void> {
   return tellThrough(tx, [connectionId], { type: 'saved' }, at);

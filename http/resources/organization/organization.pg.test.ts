@@ -8,6 +8,7 @@ import { createOrganizationStore } from '../../../storage/configuration/organiza
 import {
   firstStart,
   insertAlert,
+  insertDestination,
   insertGroup,
   NOW,
   readDirectory,
@@ -321,19 +322,31 @@ describe('the URL of the outgoing heartbeat', () => {
   });
 });
 
-test('groups that a Storm holds are looked at again when critical ones become Urgent, and only then', async () => {
-  const waiting = async () => {
-    const rows = await database.sql()<{ type: string }[]>`
-      delete from inbox where receiver_kind = 'route' returning message->>'type' as type`;
-    return rows.map(({ type }) => type);
-  };
-  await save({ critical_is_urgent: false });
-  expect(await waiting()).toEqual([]);
-  await save({ critical_is_urgent: true });
-  expect(await waiting()).toEqual(['urgency_edited']);
-  expect(pokes).toBe(1);
+async function waiting(kind: 'route' | 'destination') {
+  const rows = await database.sql()<{ message: object }[]>`
+    delete from inbox where receiver_kind = ${kind} returning message`;
+  return rows.map(({ message }) => message);
+}
+
+test('messages are rendered again when critical ones become Urgent or are it no more, and only then', async () => {
+  await insertDestination(database.sql(), 'Ops');
+  const rerender = [{ type: 'rerender', routeId: null }];
+  for (const critical_is_urgent of [false, true]) {
+    await save({ critical_is_urgent });
+    expect(await waiting('destination')).toEqual(rerender);
+  }
+  expect(pokes).toBe(2);
   await save(values('page'));
-  expect(await waiting()).toEqual([]);
+  expect(await waiting('destination')).toEqual([]);
+});
+
+test('groups that a Storm holds are looked at again when critical ones become Urgent, and only then', async () => {
+  await save({ critical_is_urgent: false });
+  expect(await waiting('route')).toEqual([]);
+  await save({ critical_is_urgent: true });
+  expect(await waiting('route')).toEqual([{ type: 'urgency_edited' }]);
+  await save(values('page'));
+  expect(await waiting('route')).toEqual([]);
 });
 
 test('severity values: each Alert of two weeks once, by its last value, with the level it has now', async () => {

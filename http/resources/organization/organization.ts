@@ -246,7 +246,7 @@ async function update(
       return settingsAnswer(saving.organization);
     case 'saved':
       await directory.reload();
-      if (saving.isRouteTold) poke();
+      if (saving.isUrgencyEdited) poke();
       hints.send({ type: 'organization', id: null });
       if (saving.isUrlChanged) hints.send({ type: 'system-status', id: null });
       return settingsAnswer(saving.organization);

@@ -295,6 +295,27 @@ describe('an update', () => {
     expect((await api.get('/routes')).headers.etag).toBe(headers.etag);
   });
 
+  it.each([
+    ['what is Urgent', { urgent: true }],
+    ['its language', { policy: { ...ON_CALL_POLICY, language: 'ru' } }],
+    ['its Snooze durations', { policy: { ...ON_CALL_POLICY, snooze_durations_seconds: [60] } }],
+  ])('of %s renders its open messages again, each time it changes', async (_, change) => {
+    const sql = database.sql();
+    const destination = await insertDestination(sql, 'Ops');
+    await created({ name: 'Reload' });
+    const { id } = await created({ destination_ids: [destination] });
+    await sql`delete from inbox`;
+    for (const changes of [change, { ...change, description: 'x' }, {}]) {
+      const body = { ...input, destination_ids: [destination], ...changes };
+      const { headers } = await api.get(`/routes/${id}`);
+      const saved = await api.put(`/routes/${id}`, body, String(headers.etag));
+      expect(saved.status).toBe(200);
+    }
+    const told = await sql`select receiver_key as to, message from inbox where receiver_kind = 'destination'`;
+    const again = { to: destination, message: { type: 'rerender', routeId: id } };
+    expect(told.map((row) => ({ ...row }))).toEqual([again, again]);
+  });
+
   it('answers with the Destinations as they are now, and forgets a deleted one without a new ETag', async () => {
     const sql = database.sql();
     const [hook, gone] = [await insertDestination(sql, 'Hook'), await insertDestination(sql, 'Gone')];
