@@ -142,6 +142,8 @@ export interface SendNotes {
 export interface ReplyCall {
   /** Of its first event within the Alert Group. */
   readonly sequence: number;
+  /** When that happened. */
+  readonly at: Micros;
   readonly facts: ReplyFacts;
   readonly loudness: Loudness;
   readonly mentions: readonly SymbolicMention[];

@@ -224,6 +224,7 @@ function exampleScene(
     settings: scenes.settings(route.id),
     routeId: route.id,
     resolvedAt: null,
+    ownerId: null,
     people: peopleOf(new Map(), directory.usersById),
   };
 }

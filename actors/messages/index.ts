@@ -48,7 +48,7 @@ export {
   routePage,
   type TemplateFailure,
 } from './input.ts';
-export type { ReplyEvent } from './replies.ts';
+export { isOvertaken, type ReplyEvent } from './replies.ts';
 export { plainFinalNotice, plainReply } from './reply-text.ts';
 export type { RootCall } from './root.ts';
 export { FORMATS, previewRoot } from './root.ts';

@@ -191,7 +191,8 @@ function linksOf({ format, group, settings }: MessageScene): string[] {
 }
 
 /** Null while firing. @param points the most that a name may have */
-function draftFooter({ format, group, settings }: MessageScene, points: number): string | null {
+/** Part 10: who has it, or how it ended; null while it fires. */
+export function draftFooter({ format, group, settings }: MessageScene, points: number): string | null {
   const { status, owner, snooze, resolution } = group;
   const { language, zone } = settings;
   const person = (name: string) => format.value(cutPoints(oneLine(name), points));

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { MINUTE } from '../../runtime/clock.ts';
+import { parseTemplate } from '../templates/index.ts';
 import { codePoints } from '../text.ts';
 import { bridgeReply, bridgeStorm } from './bridge.ts';
 import { channelBotReply, channelBotStorm } from './channel-bot.ts';
 import { chatServerReply, chatServerStorm } from './chat-server.ts';
 import type { GroupMessage, MessageMention, MessageSettings } from './input.ts';
-import { alerts, BRIDGE_LIMITS, group412, settings } from './messages.fixture.ts';
+import { alerts, BRIDGE_LIMITS, group412, STARTED, settings } from './messages.fixture.ts';
 import type { ReplyEvent } from './replies.ts';
 import type { StormSummary } from './storm.ts';
 
@@ -107,6 +109,69 @@ describe('what each event says', () => {
   ])('%o', (event, english, russian) => {
     expect(chat(event)).toBe(english);
     expect(chat(event, { language: 'ru' })).toBe(russian);
+  });
+});
+
+describe('a notice that is overtaken says what was so, and what is so now', () => {
+  const overtaken = STARTED + 15 * MINUTE;
+  const bot = (event: ReplyEvent, changes: Partial<GroupMessage>, language: 'en' | 'ru') =>
+    channelBotReply(event, group412(changes), settings({ language }), quiet);
+  const firing: Partial<GroupMessage> = { status: 'firing', owner: null, snooze: null, resolution: null };
+  const ack = { event: 'ack_timeout', last: true, overtaken } as const;
+  const reminder = { event: 'reminder', owner: 'Ann', overtaken } as const;
+  const open = (name: string) => `\n<a href="${PAGE}">${name}</a>`;
+
+  test.each<[ReplyEvent, Partial<GroupMessage>, string, string]>([
+    [
+      ack,
+      { ...firing, status: 'acknowledged', owner: 'Bob' },
+      `This notice is late: at 2026-10-04 14:20 UTC #412 HighErrorRate had no owner.\nOwner: Bob${open('Open in Tocsin')}`,
+      `Уведомление опоздало: в 2026-10-04 14:20 UTC у #412 HighErrorRate не было ответственного.\nОтветственный: Bob${open('Открыть в Tocsin')}`,
+    ],
+    [
+      ack,
+      { ...firing, status: 'resolved', resolution: { by: 'person', name: 'Bob' } },
+      `This notice is late: at 2026-10-04 14:20 UTC #412 HighErrorRate had no owner.\nResolved: Bob${open('Open in Tocsin')}`,
+      `Уведомление опоздало: в 2026-10-04 14:20 UTC у #412 HighErrorRate не было ответственного.\nЗакрыл(а) Bob${open('Открыть в Tocsin')}`,
+    ],
+    [
+      reminder,
+      { ...firing, status: 'snoozed', snooze: { by: 'Bob', until: null } },
+      'This reminder is late: at 2026-10-04 14:20 UTC Ann was to be asked about #412.\nSnoozed without an end by Bob',
+      'Напоминание опоздало: в 2026-10-04 14:20 UTC следовало спросить Ann о #412.\nПауза без срока, поставил(а) Bob',
+    ],
+    [
+      reminder,
+      firing,
+      'This reminder is late: at 2026-10-04 14:20 UTC Ann was to be asked about #412.\nThere is no owner now.',
+      'Напоминание опоздало: в 2026-10-04 14:20 UTC следовало спросить Ann о #412.\nСейчас ответственного нет.',
+    ],
+    [
+      { event: 'notices_missed', kind: 'ack_timeout', count: 2, overtaken },
+      { ...firing, status: 'acknowledged', owner: 'Bob' },
+      '2 notices about a missing owner were skipped during downtime\nOwner: Bob',
+      'За время простоя пропущено 2 уведомления об отсутствии ответственного\nОтветственный: Bob',
+    ],
+  ])('%o', (event, changes, english, russian) => {
+    expect(bot(event, changes, 'en').text).toBe(english);
+    expect(bot(event, changes, 'ru').text).toBe(russian);
+    expect(bot(event, changes, 'en').keyboard).toEqual([]);
+  });
+
+  test('whatever the Route would say, and however little room there is', () => {
+    const parsed = parseTemplate('ack_timeout_notice', 'Nobody has it!');
+    const ackTimeoutNotice = parsed.ok ? parsed.template : null;
+    const templates = { ...settings().templates, ackTimeoutNotice };
+    const group = group412({
+      ...firing,
+      status: 'acknowledged',
+      owner: 'B'.repeat(300),
+      title: 'T'.repeat(500),
+    });
+    const limits = { ...BRIDGE_LIMITS, maxBodyLength: 300 };
+    const { body } = bridgeReply(ack, group, settings({ templates }), quiet, limits);
+    expect(codePoints(body)).toBeLessThanOrEqual(300);
+    expect(body).toMatch(/^This notice is late: at .*\n\n… 1 more\n\n\[Open in Tocsin\]/);
   });
 });
 

@@ -1,4 +1,5 @@
 /** Thread replies: what can be said under a Root message, once and never edited (messages §7.1). */
+import type { Micros } from '../../runtime/clock.ts';
 import type { ResolveReason, SeverityLevel } from '../model.ts';
 import { ALERTS_LISTED, alertnameFirst, labelsLine } from './alert-lines.ts';
 import {
@@ -9,11 +10,11 @@ import {
   type TemplateFailure,
 } from './input.ts';
 import { cutPoints, oneLine } from './neutral.ts';
-import { titleText } from './parts.ts';
+import { draftFooter, titleText } from './parts.ts';
 import { builtWithin, type MessageScene } from './scene.ts';
 import { type MessageButton, reminderButtons, type SignButton } from './status.ts';
 import { renderTemplateText } from './template-text.ts';
-import { counted, type PlainKey, text } from './texts/texts.ts';
+import { counted, fullTime, type PlainKey, text } from './texts/texts.ts';
 
 /** What happened, as far as its reply tells it. Names of people are shown as in the Root message. */
 export type ReplyEvent =
@@ -37,7 +38,10 @@ export type ReplyEvent =
       readonly formerOwner: string;
     }
   | { readonly event: 'auto_unacknowledged'; readonly formerOwner: string }
-  /** `last` when no further notice follows. */
+  | Notice;
+
+/** What asks for somebody. `last` when no further notice follows. */
+type Notice = (
   | { readonly event: 'ack_timeout'; readonly last: boolean }
   | { readonly event: 'reminder'; readonly owner: string }
   | { readonly event: 'notices_missed'; readonly kind: 'ack_timeout'; readonly count: number }
@@ -46,7 +50,15 @@ export type ReplyEvent =
       readonly kind: 'reminder';
       readonly count: number;
       readonly owner: string;
-    };
+    }
+) & {
+  /** When it was due; present only on an overtaken one (messages §7.1). */
+  readonly overtaken?: Micros;
+};
+
+export function isOvertaken(event: ReplyEvent): event is Notice & { readonly overtaken: Micros } {
+  return 'overtaken' in event;
+}
 
 /** What differs from one messenger to the next. */
 export interface ReplyCall {
@@ -63,7 +75,7 @@ export function replyButtons(
   { sign }: ReplyCall,
 ): MessageButton[] {
   const asks = event.event === 'reminder' || (event.event === 'notices_missed' && event.kind === 'reminder');
-  return asks ? reminderButtons(settings, sign) : [];
+  return asks && !isOvertaken(event) ? reminderButtons(settings, sign) : [];
 }
 
 /** The lines of each Thread reply, before Mentions and cuts (messages §7.1). */
@@ -82,6 +94,7 @@ export interface ReplyDraft {
 }
 
 export function draftReply(event: ReplyEvent, scene: MessageScene): ReplyDraft {
+  if (isOvertaken(event)) return overtakenNotice(event, scene);
   const { language } = scene.settings;
   const say = (key: PlainKey) => said(() => text(language, key));
   switch (event.event) {
@@ -146,6 +159,40 @@ function noticeReply(last: boolean, scene: MessageScene): ReplyDraft {
     tail: noticeTail(last, scene),
     mentioned,
   };
+}
+
+/** What was so when it was due, and below it how it is now (messages §7.1). */
+function overtakenNotice(event: Parameters<typeof overtakenText>[0], scene: MessageScene): ReplyDraft {
+  const { format, settings } = scene;
+  const now = (points: number) => draftFooter(scene, points) ?? text(settings.language, 'reply.no_owner');
+  return {
+    ...said((points, lines) =>
+      format.lines([overtakenText(event, scene, points), now(points)].slice(0, lines)),
+    ),
+    headLines: 2,
+    tail: event.event === 'ack_timeout' ? noticeTail(false, scene) : [],
+  };
+}
+
+function overtakenText(
+  event: Notice & { readonly overtaken: Micros },
+  scene: MessageScene,
+  points: number,
+): string {
+  const { format, group, settings } = scene;
+  const { language, zone } = settings;
+  const { number } = group;
+  const time = format.value(fullTime(event.overtaken, zone));
+  switch (event.event) {
+    case 'ack_timeout':
+      return text(language, 'reply.late_notice', { number, title: titleText(scene, points), time });
+    case 'reminder': {
+      const user = nameOf(scene, event.owner, points);
+      return text(language, 'reply.late_reminder', { n: number, user, time });
+    }
+    case 'notices_missed':
+      return noticesMissed(event, scene).head(points, 1);
+  }
 }
 
 function noticeTail(last: boolean, { format, group, settings }: MessageScene): string[] {

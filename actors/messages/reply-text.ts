@@ -10,7 +10,7 @@ import {
 } from './input.ts';
 import { mentionKey, mentionOf, plainMention, type WriteMention } from './mentions.ts';
 import { type GivingUp, shorten, UNCUT } from './neutral.ts';
-import { builtInNotice, draftReply, type ReplyDraft, type ReplyEvent } from './replies.ts';
+import { builtInNotice, draftReply, isOvertaken, type ReplyDraft, type ReplyEvent } from './replies.ts';
 import { type MessageScene, quietScene } from './scene.ts';
 import { text } from './texts/texts.ts';
 
@@ -52,7 +52,8 @@ export function replyText(
   const output = shortened(draft, scene, named);
   const { failure } = draft;
   // A template whose first line alone is too long cannot be cut inside its markup.
-  if (event.event !== 'ack_timeout' || format.length(output) <= limit) return { text: output, failure };
+  const isTemplate = event.event === 'ack_timeout' && !isOvertaken(event);
+  if (!isTemplate || format.length(output) <= limit) return { text: output, failure };
   return { text: shortened(builtInNotice(event.last, scene), scene, named), failure };
 }
 

@@ -165,7 +165,14 @@ function set(subject: Subject) {
       ),
     reply: () => {
       const event = { event: 'resolved', reason: 'gone' } as const;
-      const reply = { sequence: 3, facts: event, loudness: 'quiet', mentions: [], owner: null } as const;
+      const reply = {
+        sequence: 3,
+        at: 0,
+        facts: event,
+        loudness: 'quiet',
+        mentions: [],
+        owner: null,
+      } as const;
       return send(
         { kind: 'reply', messageId: known.messageId, threadRef: known.threadRef, reply },
         { kind: 'reply', scene: titled(), event, isLoud: false, targets: [] },

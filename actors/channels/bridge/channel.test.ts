@@ -169,7 +169,7 @@ test('a reply goes under the Thread that is known, Quiet without Mentions', asyn
   const value = { ...CREATED, message_id: 'm/2', thread_ref: 't-1' };
   const { sent, send } = adapting({ class: 'ok', value });
   const facts = { event: 'resolved', reason: 'gone' } as const;
-  const reply = { sequence: 3, facts, loudness: 'quiet', mentions: [], owner: null } as const;
+  const reply = { sequence: 3, at: 0, facts, loudness: 'quiet', mentions: [], owner: null } as const;
   const operation = { kind: 'reply', messageId: 'm/1', threadRef: 't-1', reply } as const;
   const { outcome } = await send(operation, {
     kind: 'reply',

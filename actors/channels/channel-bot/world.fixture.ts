@@ -170,7 +170,7 @@ export function world(elsewhere?: Elsewhere) {
       targets: readonly Target[] | null = null,
     ) => {
       const facts = { event: 'resolved', reason: 'gone' } as const;
-      const said = { sequence: 3, facts, loudness: 'loud', mentions: [], owner: null } as const;
+      const said = { sequence: 3, at: 0, facts, loudness: 'loud', mentions: [], owner: null } as const;
       return send(
         { kind: 'reply', messageId, threadRef, reply: said },
         { kind: 'reply', scene: scene(), event, isLoud: targets !== null, targets: targets ?? [] },

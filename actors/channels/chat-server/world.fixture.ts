@@ -146,7 +146,7 @@ export function world() {
       changes: Partial<MessageSend> = {},
     ) => {
       const facts = { event: 'resolved', reason: 'gone' } as const;
-      const reply = { sequence: 3, facts, loudness: 'loud', mentions: [], owner: null } as const;
+      const reply = { sequence: 3, at: 0, facts, loudness: 'loud', mentions: [], owner: null } as const;
       return send(
         { kind: 'reply', messageId, threadRef: null, reply },
         { kind: 'reply', scene: scene(), event, isLoud: targets !== null, targets: targets ?? [] },

@@ -31,6 +31,7 @@ const storm: Shown = {
 };
 const REPLY_CALL: ReplyCall = {
   sequence: 4,
+  at: 0,
   facts: { event: 'takeover', owner: { ...person('Bob') }, formerOwner: { ...person('Ann') } },
   loudness: 'loud',
   mentions: ['previous_owner'],

@@ -78,6 +78,7 @@ export const scene: GroupScene = {
   settings: messageSettings(),
   routeId: 'RT1111111111AA' as PublicId,
   resolvedAt: null,
+  ownerId: null,
   people: peopleOf(new Map(), new Map()),
 };
 

@@ -108,8 +108,8 @@ function withReply(delivery: Delivery, event: GroupEvent, { now, isBroken, windo
   if (formOf(event).form !== 'reply' || event.facts === null || isBroken) return delivery;
   if (delivery.root === 'held.storm' || delivery.leaving || isOver(delivery)) return delivery;
   if (!delivery.message && delivery.root === 'not_delivered') return delivery;
-  const { sequence, facts, loudness, mentions, owner } = event;
-  const reply: ReplyCall = { sequence, facts, loudness, mentions, owner };
+  const { sequence, at, facts, loudness, mentions, owner } = event;
+  const reply: ReplyCall = { sequence, at, facts, loudness, mentions, owner };
   return next({ ...delivery, ...queued(delivery, reply, now, window) }, { type: 'reply_queued', now });
 }
 

@@ -11,7 +11,14 @@ const EMPTY: Queue = { replies: [], windowEnd: 0 };
 
 function added(sequence: number, loudness: 'loud' | 'quiet' = 'loud'): ReplyCall {
   const facts = { event: 'alerts_added', fingerprints: [`f${sequence}`] } as const;
-  return { sequence, facts, loudness, mentions: loudness === 'loud' ? ['new_alerts'] : [], owner: null };
+  return {
+    sequence,
+    at: 0,
+    facts,
+    loudness,
+    mentions: loudness === 'loud' ? ['new_alerts'] : [],
+    owner: null,
+  };
 }
 
 /** Sends what is due and says when, and how many Alerts it named. */

@@ -45,7 +45,7 @@ function isBatch({ facts }: QueuedReply): boolean {
 }
 
 /** The batch takes the Loudness and Mentions of the loudest event in it. */
-function joined(batch: QueuedReply, reply: ReplyCall): QueuedReply {
+function joined(batch: QueuedReply, reply: Omit<ReplyCall, 'at'>): QueuedReply {
   const louder = batch.loudness === 'quiet' && reply.loudness === 'loud' ? reply : batch;
   const fingerprints = [...new Set([...fingerprintsOf(batch.facts), ...fingerprintsOf(reply.facts)])];
   return {

@@ -95,8 +95,8 @@ function operationOf(delivery: Delivery, work: Work): MessageOperation {
   if (!message) throw new Error('nothing is there to be edited or answered to');
   const { id: messageId, threadRef, hash } = message;
   if (work.kind === 'edit') return { kind: 'edit', messageId, threadRef, hash, isFinal: leaving };
-  const { due: _due, tries: _tries, ...reply } = work.reply;
-  return { kind: 'reply', messageId, threadRef, reply };
+  const { due, tries: _tries, ...reply } = work.reply;
+  return { kind: 'reply', messageId, threadRef, reply: { at: due, ...reply } };
 }
 
 function loudnessOf(operation: MessageOperation): Flight['loudness'] {

@@ -510,3 +510,41 @@ test('the Connection of the calls is asked for a token each', async () => {
   expect(world.calls()).toHaveLength(1);
   expect(world.performed.every((call) => call.connectionId === CONNECTION)).toBe(true);
 });
+
+test('a reply has the time of its event, not that of its turn', async () => {
+  const world = await begun();
+  await world.create('A');
+  await world.event('A', 'alerts_added', ADDED);
+  await world.advance(10 * SECOND);
+  const at = world.now();
+  await world.event('A', 'alerts_added', ADDED);
+  await world.advance(MINUTE);
+  const last = world.performed.findLast((call) => call.type === 'message.send');
+  expect(last?.operation).toMatchObject({ kind: 'reply', reply: { at } });
+});
+
+test('a reply that waits for the messenger keeps the time of its event, and one stored without it that of its turn', async () => {
+  const world = await begun();
+  await world.create('A');
+  await world.advance(MINUTE);
+  const at = world.now();
+  world.script({
+    class: 'retry_after',
+    until: at + 14 * MINUTE,
+    scope: 'destination',
+    error: 'answered 429',
+  });
+  await world.event('A', 'ack_timeout', {
+    mentions: ['ack_timeout'],
+    facts: { event: 'ack_timeout', last: false },
+  });
+  const stored = world.delivery('A')?.delivery;
+  const { at: _, ...earlier } = stored!.replies[0]!;
+  Object.assign(stored!, { replies: [...stored!.replies, { ...earlier, sequence: 99, due: at + MINUTE }] });
+  await world.crash();
+  await world.advance(15 * MINUTE);
+  const said = world.performed.flatMap((call) =>
+    call.type === 'message.send' && call.operation.kind === 'reply' ? [call.operation.reply.at] : [],
+  );
+  expect(said).toEqual([at, at, at + MINUTE]);
+});

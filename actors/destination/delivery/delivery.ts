@@ -169,7 +169,9 @@ export interface Flight {
   readonly lostAt: Micros;
 }
 
-export interface QueuedReply extends ReplyCall {
+export interface QueuedReply extends Omit<ReplyCall, 'at'> {
+  /** Left out in what an earlier version stored. */
+  readonly at?: Micros;
   readonly due: Micros;
   readonly tries: Tries;
 }

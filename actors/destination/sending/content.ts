@@ -11,9 +11,9 @@ import type {
 } from '../../channels/calls.ts';
 import type { EventContent } from '../../channels/channel.ts';
 import type { DestinationConfig, DirectorySource } from '../../directory.ts';
-import { type DeliveryNotes, NO_NOTES, type ReplyEvent } from '../../messages/index.ts';
+import { type DeliveryNotes, isOvertaken, NO_NOTES, type ReplyEvent } from '../../messages/index.ts';
 import type { Loudness, SymbolicMention } from '../../model.ts';
-import { type NamedPerson, type People, peopleOf, type Target, targetsOf } from './people.ts';
+import { type NamedPerson, peopleOf, type Target, targetsOf } from './people.ts';
 import type { AccountsOf, GroupScene, SceneReader, StormReader } from './scene.ts';
 
 export type ReadContent =
@@ -80,10 +80,13 @@ export function createContentReader(deps: ContentDeps): ContentReader {
     const others = [...userIds(targets), ...peopleIn(call.facts)];
     const scene = await scenes.read(groupId, send.connectionId, others);
     if (!scene) return { is: 'missing' };
-    const event = await replyEvent(call, groupId, scene.people, scenes);
+    const event = await replyEvent(call, groupId, scene, scenes);
     if (!event) return { is: 'dropped' };
-    const isLoud = call.loudness === 'loud';
-    return { is: 'content', content: { kind: 'reply', scene, event, isLoud, targets } };
+    const isLoud = call.loudness === 'loud' && !isOvertaken(event);
+    return {
+      is: 'content',
+      content: { kind: 'reply', scene, event, isLoud, targets: isLoud ? targets : [] },
+    };
   };
 
   const event = async ({ key }: MessageSend): Promise<ReadContent> => {
@@ -165,11 +168,12 @@ function peopleIn(facts: ReplyFacts): readonly PublicId[] {
 
 /** Null when the reply is dropped: it is Quiet, and none of its Alerts fires any more (delivery §3.1). */
 async function replyEvent(
-  { facts, loudness }: ReplyCall,
+  { facts, loudness, at }: ReplyCall,
   groupId: PublicId,
-  { nameOf }: People,
+  { group, ownerId, people: { nameOf } }: GroupScene,
   scenes: Pick<SceneReader, 'alerts'>,
 ): Promise<ReplyEvent | null> {
+  const since = (holds: boolean) => (holds ? {} : { overtaken: at });
   switch (facts.event) {
     case 'alerts_added': {
       const alerts = await scenes.alerts(groupId, facts.fingerprints);
@@ -193,12 +197,18 @@ async function replyEvent(
     case 'auto_unacknowledged':
       return { event: 'auto_unacknowledged', formerOwner: nameOf(facts.formerOwner) };
     case 'reminder':
-      return { event: 'reminder', owner: nameOf(facts.owner) };
+      return { event: 'reminder', owner: nameOf(facts.owner), ...since(ownerId === facts.owner.id) };
     case 'notices_missed':
-      return facts.kind === 'reminder' ? { ...facts, owner: nameOf(facts.owner) } : facts;
+      return facts.kind === 'reminder'
+        ? { ...facts, owner: nameOf(facts.owner), ...since(ownerId === facts.owner.id) }
+        : { ...facts, ...since(group.status === 'firing') };
+    case 'ack_timeout': {
+      // Another owner since then started the notices over.
+      const last = facts.last && group.unclaimed;
+      return { event: 'ack_timeout', last, ...since(group.status === 'firing') };
+    }
     case 'alert_replaced':
     case 'resolved':
-    case 'ack_timeout':
       return facts;
   }
 }

@@ -4,7 +4,7 @@ import { type Clock, MINUTE, type Micros } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { groupOf, type MessageContent, type MessageSend } from '../../channels/calls.ts';
 import type { EventContent, SendResult } from '../../channels/channel.ts';
-import type { MessageSettings, TemplateFailure } from '../../messages/index.ts';
+import { isOvertaken, type MessageSettings, type TemplateFailure } from '../../messages/index.ts';
 import { templateDigest } from '../../route/evaluate.ts';
 import { routeAddress, type TemplateRendered } from '../../route/messages.ts';
 import type { RouteTemplateKind } from '../../route/policy.ts';
@@ -80,7 +80,9 @@ function sourceOf(kind: RouteTemplateKind, { templates }: MessageSettings): stri
 /** Which of the Route's own templates the message is made with. */
 function templateOf(content: MessageContent, { templates }: MessageSettings): RouteTemplateKind | null {
   if (content.kind === 'reply') {
-    return content.event.event === 'ack_timeout' && templates.ackTimeoutNotice ? 'ack_timeout_notice' : null;
+    const { event } = content;
+    const isNotice = event.event === 'ack_timeout' && !isOvertaken(event);
+    return isNotice && templates.ackTimeoutNotice ? 'ack_timeout_notice' : null;
   }
   if (templates.rootMessage) return 'root_message';
   return templates.line ? 'line' : null;

@@ -27,6 +27,7 @@ export interface GroupScene {
   /** The Alert Group's; what a failing template of it is told to. */
   readonly routeId: PublicId;
   readonly resolvedAt: StoredGroup['resolvedAt'];
+  readonly ownerId: StoredGroup['ownerId'];
   readonly people: People;
 }
 
@@ -95,6 +96,7 @@ export function createSceneReader(deps: SceneDeps): SceneReader {
         settings: settings(stored.routeId),
         routeId: stored.routeId,
         resolvedAt: stored.resolvedAt,
+        ownerId: stored.ownerId,
         people,
       };
     },
