@@ -68,8 +68,18 @@ describe('what each event says', () => {
     ],
     [
       { event: 'resolved', reason: 'stale' },
-      'All clear: no news of the alerts for too long',
-      'Отбой: об алертах слишком долго нет вестей',
+      'Closed without an all-clear: no news of the alerts for too long',
+      'Закрыто без отбоя: об алертах слишком долго нет вестей',
+    ],
+    [
+      { event: 'resolved', reason: 'gone' },
+      'Closed without an all-clear: the sender stopped listing the alerts',
+      'Закрыто без отбоя: отправитель больше не сообщает об алертах',
+    ],
+    [
+      { event: 'resolved', reason: 'resolved' },
+      'All clear: every alert has resolved',
+      'Отбой: все алерты завершились',
     ],
     [
       { event: 'unacknowledged', reason: 'owner_disabled', formerOwner: 'Ann' },

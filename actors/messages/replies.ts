@@ -118,7 +118,8 @@ export function draftReply(event: ReplyEvent, scene: MessageScene): ReplyDraft {
       return withNames(scene, 'reply.takeover', { new: event.owner, old: event.formerOwner });
     case 'resolved': {
       const reason = text(language, `reason.${event.reason}`);
-      return said(() => text(language, 'reply.resolved', { reason }));
+      const key = event.reason === 'resolved' ? 'reply.resolved' : 'reply.closed';
+      return said(() => text(language, key, { reason }));
     }
     case 'unacknowledged':
       return withNames(scene, `reply.${event.reason}`, { old: event.formerOwner });

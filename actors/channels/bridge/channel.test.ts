@@ -179,7 +179,7 @@ test('a reply goes under the Thread that is known, Quiet without Mentions', asyn
     targets: [],
   });
   expect(sent[0]?.request.body).toEqual({
-    ...{ thread_ref: 't-1', body: 'All clear: the sender stopped listing the alerts' },
+    ...{ thread_ref: 't-1', body: 'Closed without an all-clear: the sender stopped listing the alerts' },
     ...{ buttons: [], mentions: [], notify: false },
   });
   expect(outcome).toMatchObject({ class: 'ok', messageId: 'm/2', threadRef: 't-1', hash: null });

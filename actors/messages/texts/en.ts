@@ -54,6 +54,7 @@ export const en = {
   'reply.joined': 'Came in meanwhile: {n}',
   'reply.takeover': '{new} takes over from {old}',
   'reply.resolved': 'All clear: {reason}',
+  'reply.closed': 'Closed without an all-clear: {reason}',
   'reply.owner_disabled': 'The account of {old} was disabled, there is no owner now',
   'reply.owner_deleted': "The owner's account was deleted, there is no owner now",
   'reply.auto_unack': '{old} left two reminders unanswered, there is no owner now',

@@ -61,6 +61,7 @@ export const ru: Readonly<Record<PlainKey, string>> &
   'reply.joined': 'Добавилось за это время: {n}',
   'reply.takeover': '{new} принимает у {old}',
   'reply.resolved': 'Отбой: {reason}',
+  'reply.closed': 'Закрыто без отбоя: {reason}',
   'reply.owner_disabled': 'Учётную запись {old} отключили, ответственного нет',
   'reply.owner_deleted': 'Учётную запись ответственного удалили, его больше нет',
   'reply.auto_unack': '{old} не отвечает на два напоминания подряд, ответственного нет',
