@@ -512,30 +512,62 @@ describe('a replay', () => {
 });
 
 describe('a repeat', () => {
-  const sample = (gap: number, at: number) => ({
+  const REPEAT = { reason: 'repeat interval elapsed' };
+  const sample = (since: number, gap: number, at: number) => ({
     type: 'sample',
     routePath: '{}/{team="db"}',
     gap: gap * SECOND,
+    since: T + since * SECOND,
     at: T + at * SECOND,
   });
+  /** What the Integration receives when Snapshots arrive at these seconds. */
+  async function toldOf(times: readonly number[], text = 'A+') {
+    const messages = [];
+    for (const at of times) messages.push(...(await feed.hear(at, text)).told);
+    return messages;
+  }
 
-  it('that says so is told to the Integration, whatever it lists (#3)', async () => {
+  it('that says so is told to the Integration with the next one, whatever they list (#3)', async () => {
     expect((await feed.hear(0, 'A+', { reason: 'first notification' })).told).toEqual([]);
-    expect((await feed.hear(15, 'A+', { reason: 'repeat interval elapsed' })).told).toEqual([]);
-    expect((await feed.hear(600, 'A+', { reason: 'repeat interval elapsed' })).told).toEqual([
-      sample(600, 600),
-    ]);
-    const other = await feed.hear(1_000, 'A+ B+', { reason: 'repeat interval elapsed' });
-    expect(other.told).toEqual([sample(400, 1_000)]);
-    expect((await feed.hear(1_100, 'A+ B+', { reason: 'new alerts added' })).told).toEqual([]);
+    expect((await feed.hear(15, 'A+', REPEAT)).told).toEqual([]);
+    expect((await feed.hear(600, 'A+', REPEAT)).told).toEqual([]);
+    expect((await feed.hear(1_200, 'A+ B+', REPEAT)).told).toEqual([sample(0, 600, 1_200)]);
+    expect((await feed.hear(1_210, 'A+ B+', REPEAT)).told).toEqual([]);
+    expect((await feed.hear(1_300, 'A+ B+', { reason: 'new alerts added' })).told).toEqual([]);
+    expect((await feed.hear(1_900, 'A+ B+', REPEAT)).told).toEqual([]);
   });
 
   it('without a reason is known by the same Alerts in the same states as the opener before', async () => {
     await feed.hear(0, 'A+ B+');
     await feed.hear(20, 'A+ B+ C+');
-    expect((await feed.hear(300, 'B+1 A+', { summary: 'other words' })).told).toEqual([sample(300, 300)]);
-    expect((await feed.hear(600, 'A+ B-')).told).toEqual([]);
-    expect((await feed.hear(900, 'A+')).told).toEqual([]);
+    expect((await feed.hear(300, 'B+1 A+', { summary: 'other words' })).told).toEqual([]);
+    expect((await feed.hear(600, 'A+1 B+1')).told).toEqual([sample(0, 300, 600)]);
+    expect((await feed.hear(900, 'A+ B-')).told).toEqual([]);
+    expect((await feed.hear(1_200, 'A+')).told).toEqual([]);
+    expect((await feed.hear(1_500, 'A+')).told).toEqual([]);
+  });
+
+  it.each([
+    ['alike by a fifth of the longer', [0, 480, 1_080], [sample(0, 600, 1_080)]],
+    ['in falling order as well', [0, 600, 1_080], [sample(0, 600, 1_080)]],
+    ['not alike by more', [0, 479, 1_079], []],
+    ['of a restart, which no gap is alike (#41)', [0, 75, 675], []],
+    ['after a restart, once the rhythm is back (#41)', [0, 75, 675, 1_275], [sample(75, 600, 1_275)]],
+    ['of restarts at no rhythm (#42)', [0, 75, 200, 420, 500, 4_100], []],
+    ['of a post whose answer was lost (#43)', [0, 600, 660, 1_200], []],
+  ])('comes after gaps %s', async (_, times, expected) => {
+    expect(await toldOf(times)).toEqual(expected);
+  });
+
+  it('is none when a list of its windows is cut', async () => {
+    const samples = async (at: number, given: object = {}) =>
+      (await feed.hear(at, 'A+', { ...REPEAT, ...given })).told.filter(({ type }) => type === 'sample');
+    await toldOf([0, 600]);
+    expect(await samples(1_200, { truncated: 1 })).toEqual([]);
+    expect(await samples(1_800)).toEqual([]);
+    expect(await samples(2_400)).toEqual([sample(1_200, 600, 2_400)]);
+    await samples(2_410, { truncated: 1 });
+    expect(await samples(3_000)).toEqual([]);
   });
 
   it('is not told of late and early Snapshots', async () => {
@@ -565,9 +597,7 @@ describe('a cut list', () => {
   it('is told to the Integration once, and its end (#21)', async () => {
     expect((await feed.hear(0, 'A+ B+')).told).toEqual([]);
     expect((await feed.hear(60, 'A+', { truncated: 1 })).told).toEqual([truncation(true, 60)]);
-    expect((await feed.hear(400, 'A+', { truncated: 2 })).told).toContainEqual(
-      expect.objectContaining({ type: 'sample' }),
-    );
+    expect((await feed.hear(400, 'A+', { truncated: 2 })).told).toEqual([]);
     expect((await feed.hear(700, 'A+ B+')).told).toEqual([truncation(false, 700)]);
   });
 

@@ -68,6 +68,7 @@ export function handleSnapshot(
     duplicateWindow,
     replayed: message.replayed,
     alertSet: snapshot.alertSet,
+    reason: snapshot.notificationReason,
     truncated,
     complete: comparison.complete,
     digest: comparison.certain ? snapshot.digest + mapper.edition : null,
@@ -80,7 +81,7 @@ export function handleSnapshot(
     sends: [
       ...sendsOf(actor, message, comparison, verdict, duplicateWindow, surroundings?.fresh),
       ...tellTruncation(actor.self.key, actor.state, state, snapshot.groupKey, receivedAt),
-      ...tellSample(actor.self.key, actor.state, message, verdict),
+      ...tellSample(actor.self.key, actor.state, state, snapshot.groupKey),
     ],
     records: recordsOf(actor, message, env, comparison),
     performs: [report(actor, message, comparison.counts, null, verdict === 'late')],
@@ -144,6 +145,7 @@ function repeat(
           duplicateWindow: windowOf(mapper),
           replayed: false,
           alertSet: snapshot.alertSet,
+          reason: snapshot.notificationReason,
           truncated: false,
           complete: true,
           digest: snapshot.digest + mapper.edition,
@@ -154,7 +156,7 @@ function repeat(
       : actor.state;
   return {
     ...turn(state),
-    sends: tellSample(actor.self.key, actor.state, message, verdict),
+    sends: tellSample(actor.self.key, actor.state, state, snapshot.groupKey),
     records: [settled(message, env, null), heard(actor, message)],
     performs: [report(actor, message, NO_COUNTS, null, verdict === 'late')],
   };

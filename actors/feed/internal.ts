@@ -152,6 +152,7 @@ export function handleInternal(
     duplicateWindow: 0,
     replayed: message.replayed,
     alertSet: snapshot.alertSet,
+    reason: null,
     truncated: false,
     complete: false,
     digest: null,

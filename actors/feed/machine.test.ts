@@ -18,6 +18,7 @@ const snapshot = (at: number, given: Partial<SnapshotHeard> = {}): SnapshotHeard
   duplicateWindow: 45 * SECOND,
   replayed: false,
   alertSet: 'set',
+  reason: null,
   truncated: false,
   complete: true,
   digest: 'next',

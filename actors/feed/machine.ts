@@ -20,6 +20,11 @@ export interface FeedContext {
   readonly digest: string | null;
   /** The Alerts and their states in the Snapshot that opened the window; null when that is not known. */
   readonly openedBy: string | null;
+  /**
+   * The gap that ended when the current window opened, if a repeat opened it and none of its Snapshots is truncated.
+   * Absent from what earlier releases stored, which keep it unchanged: it counts only while `to` is `windowStart`.
+   */
+  readonly repeatGap?: WindowGap | null;
   /** Receipt of the Snapshot with which it was last verified that listed Alerts fire, µs; null before the first. */
   readonly verifiedAt: Micros | null;
   /**
@@ -29,6 +34,12 @@ export interface FeedContext {
   readonly namedEnds: readonly NamedEnd[];
   /** Alerts that ended while they were present here, not reported by this feed; form and bound of {@link namedEnds}. */
   readonly endsElsewhere: readonly NamedEnd[];
+}
+
+/** Time between the starts of two successive windows, µs. */
+export interface WindowGap {
+  readonly from: Micros;
+  readonly to: Micros;
 }
 
 /** The fingerprint of an Alert that ended, and the newest start that ended, µs. */
@@ -45,6 +56,8 @@ export interface SnapshotHeard {
   readonly replayed: boolean;
   /** Equal for the same Alerts in the same states. */
   readonly alertSet: string;
+  /** The sender's `notification_reason`; null from senders without that field. */
+  readonly reason: string | null;
   /** The sender cut its list and did not resolve the whole group. */
   readonly truncated: boolean;
   /** It lists every present Alert and no ended one. */
@@ -84,13 +97,14 @@ export const feedMachine = setup({
     keepWindow: assign(({ context, event }) => {
       if (event.type !== 'snapshot') return {};
       if (verdictOf(context, event) !== 'opens') {
-        return { windowTruncated: context.windowTruncated || event.truncated };
+        return event.truncated ? { windowTruncated: true, repeatGap: null } : {};
       }
       const verifiedAt = event.verified ? event.receivedAt : context.verifiedAt;
       return {
         windowStart: event.receivedAt,
         windowTruncated: event.truncated,
         openedBy: event.alertSet,
+        repeatGap: repeatGapOf(context, event),
         verifiedAt,
       };
     }),
@@ -109,7 +123,7 @@ export const feedMachine = setup({
   id: 'feed',
   context: {
     ...{ windowStart: null, windowTruncated: false, digest: null, openedBy: null, verifiedAt: null },
-    ...{ namedEnds: [], endsElsewhere: [] },
+    ...{ repeatGap: null, namedEnds: [], endsElsewhere: [] },
   },
   initial: 'unknown',
   on: {
@@ -137,6 +151,19 @@ export const feedMachine = setup({
 });
 
 export type FeedState = SnapshotFrom<typeof feedMachine>;
+
+/** The `notification_reason` of a repeat (ingestion §6.5). */
+const REPEAT_REASON = 'repeat interval elapsed';
+
+/**
+ * The gap that a Snapshot ends which opens a window, if it is a repeat: it has that reason, or, from a sender without
+ * reasons, the same Alerts in the same states as the opener of the window before.
+ */
+function repeatGapOf({ windowStart: from, openedBy }: FeedContext, event: SnapshotHeard): WindowGap | null {
+  if (from === null || event.truncated) return null;
+  const repeats = event.reason === null ? openedBy === event.alertSet : event.reason === REPEAT_REASON;
+  return repeats ? { from, to: event.receivedAt } : null;
+}
 
 function withEnds(known: readonly NamedEnd[], ends: readonly NamedEnd[]): readonly NamedEnd[] {
   if (ends.length === 0) return known;

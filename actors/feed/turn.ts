@@ -18,7 +18,7 @@ import { integrationOf } from './identity.ts';
 import type { FeedState, WindowVerdict } from './machine.ts';
 import type { SnapshotReceived } from './messages.ts';
 import type { FeedRows, Presence } from './rows.ts';
-import { MANY_ENTRIES, type Snapshot } from './snapshot.ts';
+import { MANY_ENTRIES } from './snapshot.ts';
 
 export type FeedActor = Actor<FeedState, FeedRows>;
 export type FeedTurn = Turn<FeedState>;
@@ -168,24 +168,22 @@ export function sendsOf(
   return partsOf(comparison.parts, head, fresh);
 }
 
-/**
- * Reports to the Integration a repeat interval to learn from, and that the sender truncates its list (ingestion §5.1).
- */
+/** Reports to the Integration two alike repeats in succession, to learn their interval from (ingestion §6.5). */
 export type TellSample = (
   feed: string,
   before: FeedState,
-  message: SnapshotReceived,
-  verdict: WindowVerdict,
+  after: FeedState,
+  groupKey: string,
 ) => readonly Send[];
 
 export function createTellSample(): TellSample {
   const isWorthIt = createSampleThinning();
-  return (feed, before, { snapshot, receivedAt }, verdict) => {
-    const gap = repeatGap(before, snapshot, verdict, receivedAt);
-    const routePath = gap === null ? null : routePathOf(snapshot.groupKey);
+  return (feed, before, after, groupKey) => {
+    const sample = sampleOf(before, after);
+    const routePath = sample === null ? null : routePathOf(groupKey);
     const integrationId = integrationOf(feed);
-    if (gap === null || routePath === null || !isWorthIt(integrationId, routePath, receivedAt)) return [];
-    const message: RepeatSampled = { type: 'sample', routePath, gap, at: receivedAt };
+    if (sample === null || routePath === null || !isWorthIt(integrationId, routePath, sample.at)) return [];
+    const message: RepeatSampled = { type: 'sample', routePath, ...sample };
     return [{ to: integrationAddress(integrationId as PublicId), message }];
   };
 }
@@ -210,23 +208,19 @@ export function tellTruncation(
   return [{ to: integrationAddress(integrationOf(feed) as PublicId), message }];
 }
 
-/** The `notification_reason` of a repeat, from which repeat intervals are learned (ingestion §6.5). */
-const REPEAT_REASON = 'repeat interval elapsed';
+/** Part of the longer of two gaps by which they may differ and are still alike. */
+const ALIKE = 1 / 5;
 
 /**
- * The gap between two windows, µs, when the Snapshot that opens the second one is a repeat: it has that reason, or,
- * from a sender without reasons, the same Alerts in the same states as the previous opening Snapshot. Null otherwise.
+ * The longer of the last two gaps, if both ended with repeats and are alike. One gap proves nothing: a sender that was
+ * restarted, or repeats a post whose answer was lost, posts the same list at no rhythm.
  */
-function repeatGap(
-  { context }: FeedState,
-  snapshot: Snapshot,
-  verdict: WindowVerdict,
-  receivedAt: Micros,
-): Micros | null {
-  if (verdict !== 'opens' || context.windowStart === null) return null;
-  const { notificationReason: reason } = snapshot;
-  const repeats = reason === null ? context.openedBy === snapshot.alertSet : reason === REPEAT_REASON;
-  return repeats ? receivedAt - context.windowStart : null;
+function sampleOf(before: FeedState, after: FeedState): Omit<RepeatSampled, 'type' | 'routePath'> | null {
+  const [first, second] = [before.context.repeatGap, after.context.repeatGap];
+  if (!first || !second || first.to !== second.from) return null;
+  const [one, other] = [first.to - first.from, second.to - second.from];
+  const gap = Math.max(one, other);
+  return Math.abs(one - other) <= gap * ALIKE ? { gap, since: first.from, at: second.to } : null;
 }
 
 /** Samples allowed in a burst, and the time until another one is allowed. */
@@ -242,7 +236,7 @@ const OF_INTEGRATION: Allowance = { most: 200, every: SECOND / 20 };
 /** Allowances kept in memory; when there are more, all are reset. */
 const MOST_KEPT = 10_000;
 
-/** Decides which samples are worth a message. Those that are left out are as good as those that are sent. */
+/** Decides which samples are worth a message. Those that are left out are of the same route, and as old. */
 function createSampleThinning(): (integrationId: string, routePath: string, now: Micros) => boolean {
   /** The instant at which each allowance is whole again. */
   const wholeAt = new Map<string, Micros>();

@@ -246,12 +246,44 @@ describe('learned repeats', () => {
     await lab.learn(300);
     await lab.learn(4_000, 'other');
     expect([...lab.rows.routes.values()].map(({ path, interval }) => [path, interval / SECOND])).toEqual([
-      ['{}/{team="db"}', 450],
+      ['{}/{team="db"}', 600],
       ['other', 4_000],
     ]);
     expect(lab.records.filter(({ type }) => type === 'integration.routes')).toHaveLength(3);
     // Only the one that makes a warning.
     expect(lab.hints).toEqual(['integration']);
+  });
+
+  it('are not learned from the single gaps that earlier releases send', async () => {
+    await lab.learn(75, 'other', {});
+    expect(lab.rows.routes.size).toBe(0);
+  });
+
+  it('never shorten what is learned across an outage, and lengthen it (#44)', async () => {
+    const interval = () => (lab.rows.routes.get('{}/{team="db"}')?.interval ?? Number.NaN) / SECOND;
+    const twoGaps = (gap: number, at: number) => ({ since: T + (at - 2 * gap) * SECOND });
+    await lab.configure();
+    await lab.signals(0, 600);
+    await lab.at(1_000);
+    expect(lab.value).toBe('lost');
+    await lab.learn(500, undefined, twoGaps(500, 1_000));
+    await lab.signal(1_010);
+    await lab.learn(500, undefined, twoGaps(500, 1_010));
+    expect(lab.rows.routes.size).toBe(0);
+    await lab.signals(1_060, 2_020);
+    await lab.learn(500, undefined, twoGaps(500, 2_020));
+    expect(interval()).toBe(500);
+    await lab.learn(400, undefined, twoGaps(520, 2_020));
+    expect(lab.rows.routes.get('{}/{team="db"}')?.samples).toHaveLength(1);
+    await lab.learn(900, undefined, twoGaps(900, 2_020));
+    expect(interval()).toBe(900);
+    await lab.at(2_400);
+    expect(lab.value).toBe('lost');
+    await lab.configure({ on: false });
+    await lab.learn(200, undefined, twoGaps(200, 2_400));
+    expect(lab.rows.routes.get('{}/{team="db"}')?.samples).toEqual(
+      [500, 900, 200].map((gap) => gap * SECOND),
+    );
   });
 
   it('are bounded: the route path that repeated itself longest ago makes room', async () => {

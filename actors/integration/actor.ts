@@ -31,6 +31,7 @@ import {
   restoreIntegration,
   SCHEMA,
   startIntegration,
+  wasAlive,
 } from './turn.ts';
 
 export interface IntegrationDependencies {
@@ -148,9 +149,12 @@ function signal(turn: IntegrationTurn, at: number): void {
   turn.step({ type: 'signal', at });
 }
 
-function learn(turn: IntegrationTurn, { routePath, gap, at }: RepeatSampled): void {
-  if (isGone(turn.state)) return;
+/** Repeats across an outage of the path may be a sender's restarts, so they never shorten what is learned. */
+function learn(turn: IntegrationTurn, { routePath, gap, since, at }: RepeatSampled): void {
+  if (isGone(turn.state) || since === undefined) return;
   const before = turn.rows.routes.get(routePath);
+  const isLonger = staleAfter(gap) > staleAfter(before?.interval ?? null);
+  if (!isLonger && !wasAlive(turn.state, since, at)) return;
   const route = withSample(before, { path: routePath, gap, at });
   turn.learn(route);
   // A shorter interval may make presences stale at once.

@@ -109,8 +109,9 @@ export class IntegrationUnderTest {
     this.feeds.set(feed, { ...(this.feeds.get(feed) as PretendedFeed), olderEnds: alerts });
   }
 
-  learn(gap: number, routePath = ROUTE_PATH) {
-    return this.send({ type: 'sample', routePath, gap: gap * SECOND, at: this.#now });
+  /** @param given when the two gaps began; by default they are no older than the Heartbeat's last signal */
+  learn(gap: number, routePath = ROUTE_PATH, given: { readonly since?: Micros } = { since: this.#now }) {
+    return this.send({ type: 'sample', routePath, gap: gap * SECOND, at: this.#now, ...given });
   }
 
   truncate(feed: string, truncated = true, routePath = ROUTE_PATH) {

@@ -41,12 +41,15 @@ export interface Signalled {
   readonly at: Micros;
 }
 
-/** A feed's sender repeated itself (ingestion §6.5). */
+/** A feed's sender repeated itself twice, after alike gaps (ingestion §6.5). */
 export interface RepeatSampled {
   readonly type: 'sample';
   readonly routePath: string;
-  /** Between the starts of two windows, µs. */
+  /** The longer of the two gaps, µs. */
   readonly gap: Micros;
+  /** When they began; absent from earlier releases, which send a single gap: nothing is learned from it. */
+  readonly since?: Micros;
+  /** When they ended. */
   readonly at: Micros;
 }
 

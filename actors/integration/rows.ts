@@ -1,5 +1,5 @@
 /** What an Integration owns besides its state: repeats by route path, feeds with cut lists (ingestion §6.5). */
-import { HOUR, type Micros } from '../../runtime/clock.ts';
+import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
 
 export interface TruncatedFeed {
   /** Key of the feed. */
@@ -75,12 +75,15 @@ export const UNLEARNED_STALE_AFTER: Micros = 25 * HOUR;
 /** processing.long_repeat_warning. */
 export const LONG_REPEAT: Micros = HOUR;
 
+/** The least of it: three times 5m, the shortest repeat_interval that is recommended (ingestion §2.4). */
+const LEAST_STALE_AFTER: Micros = 15 * MINUTE;
+
 /** Replaced, never mutated. */
 export interface LearnedRoute {
   readonly path: string;
-  /** The last gaps between two windows, oldest first, µs. Never empty. */
+  /** The last samples, oldest first, µs. Never empty. */
   readonly samples: readonly Micros[];
-  /** Their median, µs. */
+  /** The longest of them, µs. */
   readonly interval: Micros;
   /** When the newest sample was taken. */
   readonly heardAt: Micros;
@@ -91,17 +94,10 @@ export function withSample(
   sample: { readonly path: string; readonly gap: Micros; readonly at: Micros },
 ): LearnedRoute {
   const samples = [...(route?.samples ?? []), sample.gap].slice(-MOST_SAMPLES);
-  return { path: sample.path, samples, interval: medianOf(samples), heardAt: sample.at };
+  return { path: sample.path, samples, interval: Math.max(...samples), heardAt: sample.at };
 }
 
 export function staleAfter(interval: Micros | null): Micros {
-  return interval === null ? UNLEARNED_STALE_AFTER : INTERVALS_UNTIL_STALE * interval;
-}
-
-/** The mean of the middle two for an even count. */
-export function medianOf(samples: readonly Micros[]): Micros {
-  const sorted = samples.toSorted((one, other) => one - other);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 === 1 ? upper : Math.round(((sorted[middle - 1] ?? upper) + upper) / 2);
+  if (interval === null) return UNLEARNED_STALE_AFTER;
+  return Math.max(INTERVALS_UNTIL_STALE * interval, LEAST_STALE_AFTER);
 }

@@ -22,6 +22,7 @@ import {
   type IntegrationEvent,
   type IntegrationSnapshot,
   integrationMachine,
+  liveTimeBetween,
 } from './machine.ts';
 import {
   type IntegrationRows,
@@ -248,6 +249,13 @@ function lostSince({ snapshot }: IntegrationState): Micros | null {
 export function isAlive({ snapshot }: IntegrationState, now: Micros): boolean {
   const { lastSignalAt, timeout } = snapshot.context;
   return snapshot.value === 'live' && lastSignalAt !== null && now <= lastSignalAt + timeout;
+}
+
+/** Whether no Heartbeat was missed between two instants; true, too, while it is off or awaits its first signal. */
+export function wasAlive(state: IntegrationState, from: Micros, to: Micros): boolean {
+  const { value, context } = state.snapshot;
+  if (value === 'not_configured' || value === 'waiting') return true;
+  return isAlive(state, to) && liveTimeBetween(context.gaps, from, to) === to - from;
 }
 
 /** Deleted, whether or not everything about it is done. */

@@ -11,7 +11,7 @@ const mark = (now: Micros) => markAlive(database.sql(), me, now);
 
 beforeEach(async () => {
   await database.sql()`
-    truncate alive_mark, downtimes, replicas, alert_groups, actors, inbox, learned_routes`;
+    truncate alive_mark, downtimes, replicas, alert_groups, actors, inbox, learned_repeats`;
 });
 
 async function insertReplica(member: { id: string; boot: string }, startedAt: Micros, refreshedAt: Micros) {
@@ -182,7 +182,7 @@ test('the window of recovery is as long as the slowest sender repeats', async ()
       )
       values (${id}, 1, false, ${id}, '', '{}', 45, false, 300, ${NOW}, ${deletedAt})`;
     await sql`
-      insert into learned_routes (integration_id, path_hash, route_path, samples, repeat_interval, heard_at)
+      insert into learned_repeats (integration_id, path_hash, route_path, samples, repeat_interval, heard_at)
       values (${id}, 'h', '{}', '{}', ${repeat}, ${NOW})`;
   }
   await mark(NOW);

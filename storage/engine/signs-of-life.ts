@@ -115,7 +115,7 @@ async function signsOfLife(sql: Sql, me: Member): Promise<LastSigns> {
       mark.at as marked_at,
       (
         select max(l.repeat_interval)
-        from learned_routes l join integrations i on i.id = l.integration_id and i.deleted_at is null
+        from learned_repeats l join integrations i on i.id = l.integration_id and i.deleted_at is null
       ) as longest_repeat,
       (
         select max(refreshed_at) from replicas

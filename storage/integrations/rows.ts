@@ -107,7 +107,7 @@ async function readIntegrations(
     ) c on true
     left join owned o on o.integration_id = i.id
     left join integration_states s on s.integration_id = i.id
-    -- Index: learned_routes_pkey.
+    -- Index: learned_repeats_pkey.
     left join lateral (
       select coalesce(
         jsonb_agg(
@@ -115,7 +115,7 @@ async function readIntegrations(
         ),
         '[]'
       ) as long_repeats
-      from learned_routes
+      from learned_repeats
       where integration_id = i.id and repeat_interval > ${LONG_REPEAT}
     ) repeats on true
     -- Index: stored_snapshots_failed.

@@ -17,7 +17,7 @@ const LAB = newPublicId('NT');
 
 beforeEach(async () => {
   await firstStart(database.sql());
-  await empty(database.sql(), 'integration_states', 'learned_routes', 'truncated_feeds');
+  await empty(database.sql(), 'integration_states', 'learned_repeats', 'truncated_feeds');
 });
 
 async function record(...effects: (IntegrationRecord & RecordedEffect)[]): Promise<void> {
@@ -65,6 +65,13 @@ describe('what an Integration owns', () => {
       ]),
       truncated: new Map([['f2', { feed: 'f2', routePath: null, since: NOW }]]),
     });
+  });
+
+  it('holds no samples of the previous release, which may be those of restarts', async () => {
+    await database.sql()`
+      insert into learned_routes values (${LAB}, 'hash', '{}', '{75}', 75, ${NOW})
+      on conflict do nothing`;
+    expect(await integrationRows.load(database.sql(), [LAB])).toEqual(new Map());
   });
 
   it('takes route paths that no index would', async () => {

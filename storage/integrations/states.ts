@@ -89,7 +89,7 @@ async function saveRoutes(tx: Transaction, effects: readonly RoutesLearned[]): P
     saved.length > 0 ? insertRoutes(tx, saved) : Promise.resolve(),
     removed.length > 0
       ? tx`
-        delete from learned_routes l
+        delete from learned_repeats l
         using unnest(
           ${wordArray(removed.map(([integrationId]) => integrationId))}::text[],
           ${wordArray(removed.map(([, path]) => groupKeyHash(path)))}::text[]
@@ -106,7 +106,7 @@ async function insertRoutes(
 ): Promise<void> {
   const routes = saved.map(([, route]) => route);
   await tx`
-    insert into learned_routes (integration_id, path_hash, route_path, samples, repeat_interval, heard_at)
+    insert into learned_repeats (integration_id, path_hash, route_path, samples, repeat_interval, heard_at)
     select
       integration_id, path_hash, route_path,
       array(select value::bigint from jsonb_array_elements_text(samples::jsonb) with ordinality as s (value, place) order by place),
@@ -160,14 +160,14 @@ async function endIntegrations(tx: Transaction, effects: readonly IntegrationEnd
     where i.id = e.integration_id and i.ended_at is null`;
 }
 
-/** Indexes: learned_routes_pkey, truncated_feeds_pkey. */
+/** Indexes: learned_repeats_pkey, truncated_feeds_pkey. */
 export const integrationRows: RowLoader = {
   kind: INTEGRATION,
   async load(sql, keys) {
     const [routes, truncated] = await Promise.all([
       sql<RouteRow[]>`
         select integration_id, route_path, samples, repeat_interval, heard_at
-        from learned_routes where integration_id = any(${wordArray(keys)}::text[])`,
+        from learned_repeats where integration_id = any(${wordArray(keys)}::text[])`,
       sql<TruncatedRow[]>`
         select integration_id, feed, route_path, since
         from truncated_feeds where integration_id = any(${wordArray(keys)}::text[])`,
@@ -209,7 +209,7 @@ interface TruncatedRow {
 const MOST_UNLEARNED = 1_000;
 
 /**
- * By route path; null when there is no such Integration, or none any more. Indexes: learned_routes_pkey,
+ * By route path; null when there is no such Integration, or none any more. Indexes: learned_repeats_pkey,
  * truncated_feeds_pkey, feeds_of.
  */
 export async function readAlertmanagerRoutes(
@@ -222,7 +222,7 @@ export async function readAlertmanagerRoutes(
   if (integration.builtin) return [];
   const rows = await sql<{ route_path: string; repeat_interval: Micros | null; truncated: number }[]>`
     with known as (
-      select route_path from learned_routes where integration_id = ${id}
+      select route_path from learned_repeats where integration_id = ${id}
       union
       select route_path from truncated_feeds where integration_id = ${id} and route_path is not null
     ), listed as (
@@ -241,7 +241,7 @@ export async function readAlertmanagerRoutes(
         where t.integration_id = ${id} and t.route_path = listed.route_path
       ) as truncated
     from listed
-    left join learned_routes l on l.integration_id = ${id} and l.route_path = listed.route_path
+    left join learned_repeats l on l.integration_id = ${id} and l.route_path = listed.route_path
     order by listed.route_path collate "C"`;
   return rows.map((row) => ({
     routePath: row.route_path,

@@ -243,7 +243,7 @@ describe('what its actor found out', () => {
   }
   async function learned(id: string, path: string, seconds: number): Promise<void> {
     await database.sql()`
-      insert into learned_routes values (${id}, ${path}, ${path}, '{}', ${seconds * SECOND}, ${NOW})`;
+      insert into learned_repeats values (${id}, ${path}, ${path}, '{}', ${seconds * SECOND}, ${NOW})`;
   }
 
   it('is a lost Heartbeat, until the next signal is stored', async () => {

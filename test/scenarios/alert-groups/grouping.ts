@@ -97,17 +97,17 @@ row(
   async (s) => {
     const sender = s.sender();
     const repeat = { notification_reason: 'repeat interval elapsed' };
-    for (let minute = 0; minute <= 20; minute++) {
+    for (let minute = 0; minute <= 25; minute++) {
       await s.at(`t${minute}`, 10 * SECOND);
       expect(await sender.heartbeat()).toBe(204);
-      // The second one teaches five minutes, and is the last.
-      if (minute > 5 || minute % 5 > 0) continue;
+      // The third one teaches five minutes, and is the last.
+      if (minute > 10 || minute % 5 > 0) continue;
       await sender.post({ ...sender.snapshot('G', ['+X1'], s.world.clock.now()), ...repeat });
     }
-    await s.at('t21', 10 * SECOND);
+    await s.at('t26', 10 * SECOND);
     const [reminded, resolved] = await s.events(1);
     expect(reminded).toBe('t15 ack_timeout 1 L [ack_timeout]');
-    expect(resolved).toMatch(/^t20(:[012]\d|:30)? resolved Q$/);
+    expect(resolved).toMatch(/^t25(:[012]\d|:30)? resolved Q$/);
     await s.shows(1, { status: 'resolved', resolution: 'system stale' });
   },
   { integration: { heartbeat: { enabled: true, timeout_seconds: 300 } } },

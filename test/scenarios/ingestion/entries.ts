@@ -36,8 +36,10 @@ row(2, 'the same bytes again move only last_seen_at', async (lab) => {
   expect((await lab.integration()).snapshot_count).toBe(2);
 });
 
-row(3, 'a repeat teaches the interval of its route path', async (lab) => {
+row(3, 'two alike repeats teach the interval of their route path', async (lab) => {
   await lab.plays('T [A+]; +600 R [A+]');
+  expect(await lab.learned()).toEqual({ '{}/{team="db"}': null });
+  await lab.plays('+1200 R [A+]');
   expect(await lab.events()).toEqual(['+0 created']);
   const { items } = await lab.s.admin.get(`/integrations/${lab.sender.id}/alertmanager-routes`);
   expect(items).toMatchObject([

@@ -17,7 +17,9 @@ export const LAB: ScenarioOptions = {
 
 export const K1 = '{}/{team="db"}:{alertname="DiskFull"}';
 export const K2 = '{}/{team="web"}:{alertname="DiskFull"}';
-const GROUP_KEYS: Readonly<Record<string, string>> = { K1, K2 };
+/** Another group of K1's route path. */
+const K3 = '{}/{team="db"}:{alertname="SlowQueries"}';
+const GROUP_KEYS: Readonly<Record<string, string>> = { K1, K2, K3 };
 
 /** Start of an Alert's nth firing. */
 const STARTS = ['2026-10-03T09:58:00.123456789Z', '2026-10-03T09:59:00Z', '2026-10-03T10:00:00Z'];
@@ -155,6 +157,14 @@ export class Lab {
     const text = await (await fetch(`${this.s.world.running.internalUrl}/metrics`)).text();
     const line = text.split('\n').find((one) => one.startsWith(`${name}{integration="${this.sender.id}"`));
     return line ? Number(line.split(' ').at(-1)) : 0;
+  }
+
+  /** By route path: the learned interval in seconds, null while nothing is learned. */
+  async learned(): Promise<Record<string, number | null>> {
+    const { items } = await this.s.admin.get(`/integrations/${this.sender.id}/alertmanager-routes`);
+    return Object.fromEntries(
+      items.map((route: Json) => [route.route_path, route.learned_repeat_interval_seconds]),
+    );
   }
 
   /** Names of Internal alerts about the Integration that fire. */

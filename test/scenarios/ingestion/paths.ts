@@ -1,4 +1,4 @@
-/** ingestion §15, rows 27 to 33 and 39: what is refused, deleted, replayed, proven alive, and sent by others. */
+/** ingestion §15, rows 27 to 33, 39 and 41 to 44: what is refused, deleted, replayed, proven alive, and sent by others. */
 import { request } from 'node:http';
 import { expect } from 'vitest';
 import { SECOND } from '../../../runtime/clock.ts';
@@ -60,12 +60,12 @@ row(29, 'a replay changes nothing, counts nothing, and is audited', async (lab) 
   await expectReplayChangesNothing(lab);
 });
 
-/** A repeat after five minutes, which is the last Snapshot, at +300; Heartbeats every minute, except in a gap. */
-async function silentAfterRepeat(lab: Lab, until: number, gap?: readonly [from: number, to: number]) {
+/** Two repeats after five minutes each; the last Snapshot is at +600. Heartbeats every minute, except in a gap. */
+async function silentAfterRepeats(lab: Lab, until: number, gap?: readonly [from: number, to: number]) {
   await lab.plays('T [A+]');
   for (let second = 0; second <= until; second += 60) {
     await lab.at(second, 10 * SECOND);
-    if (second === 300) await lab.post(lab.body(['R'], ['A+']));
+    if (second === 300 || second === 600) await lab.post(lab.body(['R'], ['A+']));
     const isSilent = gap && second > gap[0] && second < gap[1];
     if (!isSilent) expect(await lab.sender.heartbeat()).toBe(204);
   }
@@ -75,14 +75,14 @@ async function silentAfterRepeat(lab: Lab, until: number, gap?: readonly [from: 
 async function staleAfter(lab: Lab): Promise<number> {
   const alert = (await lab.alerts()).get('A');
   expect(alert).toMatchObject({ state: 'resolved', resolve_reason: 'stale' });
-  return lab.since(alert?.resolved_at) - 300;
+  return lab.since(alert?.resolved_at) - 600;
 }
 
 row(
   30,
   'a group that falls silent under a live Heartbeat goes stale',
   async (lab) => {
-    await silentAfterRepeat(lab, 1_260);
+    await silentAfterRepeats(lab, 1_560);
     const after = await staleAfter(lab);
     expect(after).toBeGreaterThanOrEqual(900);
     expect(after).toBeLessThanOrEqual(930);
@@ -95,15 +95,15 @@ row(
   'time without a Heartbeat does not count',
   async (lab) => {
     const state = async () => (await lab.integration()).heartbeat.state;
-    await silentAfterRepeat(lab, 540, [300, 900]);
+    await silentAfterRepeats(lab, 840, [600, 1_200]);
     expect(await state()).toBe('live');
-    await lab.at(630, 10 * SECOND);
+    await lab.at(930, 10 * SECOND);
     expect(await state()).toBe('lost');
-    await lab.at(900, 10 * SECOND);
+    await lab.at(1_200, 10 * SECOND);
     expect(await lab.sender.heartbeat()).toBe(204);
     await lab.s.world.settle();
     expect(await state()).toBe('live');
-    for (let second = 960; second <= 1_860; second += 60) {
+    for (let second = 1_260; second <= 2_160; second += 60) {
       await lab.at(second, 10 * SECOND);
       await lab.sender.heartbeat();
     }
@@ -115,7 +115,7 @@ row(
 );
 
 row(32, 'without a Heartbeat nothing goes stale', async (lab) => {
-  await lab.plays('T [A+]; +300 R [A+]');
+  await lab.plays('T [A+]; +300 R [A+]; +600 R [A+]');
   await lab.at(30 * 3_600);
   expect(await lab.states()).toEqual(['A: firing']);
 });
@@ -141,6 +141,72 @@ row(
   39,
   'it is stale after a day too while the Heartbeat waits for its first signal',
   staleAfterFinalNotification,
+  WITH_HEARTBEAT,
+);
+
+/** Sends the sequence under Heartbeats: every minute of `live`, and with every Snapshot. */
+async function playsUnderHeartbeat(lab: Lab, sequence: string, live: (second: number) => boolean) {
+  const statements = sequence
+    .split(';')
+    .map((text) => [Number(/\+(\d+)/.exec(text)?.[1] ?? 0), text] as const);
+  const end = statements.at(-1)?.[0] ?? 0;
+  for (let minute = 0; minute <= end; minute += 60) {
+    const next = minute + 60;
+    await lab.at(minute, 10 * SECOND);
+    if (live(minute)) expect(await lab.sender.heartbeat()).toBe(204);
+    for (const [second, text] of statements) {
+      if (second < minute || second >= next) continue;
+      await lab.at(second, 10 * SECOND);
+      expect(await lab.sender.heartbeat()).toBe(204);
+      await lab.plays(text);
+    }
+  }
+}
+
+const DB_PATH = '{}/{team="db"}';
+
+row(
+  41,
+  'a restart of the sender teaches nothing, however many groups it sends again',
+  async (lab) => {
+    const all = (second: number) => `+${second} K1 [A+]; +${second} K3 [B+]`;
+    const sequence = [0, 75, 3_675, 7_275].map(all).join('; ');
+    await playsUnderHeartbeat(lab, sequence, () => true);
+    expect(await lab.states()).toEqual(['A: firing', 'B: firing']);
+    expect(await lab.events()).toEqual(['+0 created', '+0 alert_replaced']);
+    expect(await lab.learned()).toEqual({ [DB_PATH]: 3_600 });
+  },
+  WITH_HEARTBEAT,
+);
+
+row(
+  42,
+  'restarts at no rhythm teach nothing',
+  async (lab) => {
+    const sequence = 'T [A+]; +75 [A+]; +200 [A+]; +420 [A+]; +510 [A+]; +4110 [A+]';
+    await playsUnderHeartbeat(lab, sequence, () => true);
+    expect(await lab.events()).toEqual(['+0 created']);
+    expect(await lab.learned()).toEqual({ [DB_PATH]: null });
+  },
+  WITH_HEARTBEAT,
+);
+
+row(43, 'a post that is repeated because its answer was lost teaches nothing', async (lab) => {
+  await lab.plays('T [A+]; +600 [A+]; +660 [A+]; +1200 [A+]');
+  expect(await lab.learned()).toEqual({ [DB_PATH]: null });
+  await lab.plays('+1800 [A+]');
+  expect(await lab.learned()).toEqual({ [DB_PATH]: 600 });
+});
+
+row(
+  44,
+  'restarts at a rhythm teach nothing while each takes longer than the Heartbeat may',
+  async (lab) => {
+    const sequence = 'T [A+]; +400 [A+]; +800 [A+]; +1200 [A+]; +4800 [A+]';
+    await playsUnderHeartbeat(lab, sequence, (second) => second > 1_200);
+    expect(await lab.events()).toEqual(['+0 created']);
+    expect(await lab.learned()).toEqual({ [DB_PATH]: null });
+  },
   WITH_HEARTBEAT,
 );
 
