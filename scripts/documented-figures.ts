@@ -310,7 +310,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['each of the # shards', 'runtime/actor/address.ts SHARDS'],
     ['ten attempts or # minutes', 'actors/destination/pacing.ts BUDGET_TIME / MINUTE'],
     ['gives a sign of life every # s', 'runtime/compose/leader.ts MARK_EVERY / SECOND'],
-    ['and for # minutes a notice', 'actors/system/downtime.ts RECOVERY / MINUTE'],
+    ['After more than # s without one', 'actors/system/downtime.ts OUTAGE_FROM / SECOND'],
     ['refreshed every # s and removed', 'runtime/placement/lease-times.ts RECORD_EVERY / SECOND'],
     ['`clock_skew` above # s', 'runtime/clock-skew.ts WARNING / SECOND'],
     ['leads; expires after # s', 'runtime/placement/lease-times.ts LEASE_TTL / SECOND'],

@@ -95,26 +95,39 @@ describe('a Heartbeat', () => {
     expect(lab.records.at(-1)).toMatchObject({ lostSince: T + 240 * SECOND });
   });
 
-  it('is not lost by a downtime of the service: silence counts from when somebody led again', async () => {
+  it('is not lost by an outage of the service: silence counts from its end', async () => {
     await lab.configure();
     await lab.signal(0);
-    lab.evidence = { ...lab.evidence, downtimeEndedAt: T + 290 * SECOND };
+    lab.evidence = { ...lab.evidence, outages: [{ from: T + 250 * SECOND, to: T + 290 * SECOND }] };
     await lab.at(590);
     expect(lab.value).toBe('live');
     await lab.at(591);
     expect(lab.value).toBe('lost');
   });
 
-  it('is not lost by a downtime that is not on record yet', async () => {
+  it('is not lost by an outage that is not on record yet', async () => {
     await lab.configure();
     await lab.signal(0);
-    lab.evidence = { ...lab.evidence, markedAt: T + 30 * SECOND };
+    lab.evidence = { ...lab.evidence, markedAt: T + 279 * SECOND };
     await lab.at(301);
     expect(lab.value).toBe('live');
-    lab.evidence = { ...lab.evidence, markedAt: T + 570 * SECOND, downtimeEndedAt: T + 305 * SECOND };
+    lab.evidence = {
+      ...lab.evidence,
+      markedAt: T + 600 * SECOND,
+      outages: [{ from: T + 279 * SECOND, to: T + 305 * SECOND }],
+    };
     await lab.at(604);
     expect(lab.value).toBe('live');
     await lab.at(606);
+    expect(lab.value).toBe('lost');
+  });
+
+  it('is lost at its timeout while the Leader gives signs of life, and by silence since an outage ended', async () => {
+    await lab.configure();
+    lab.evidence = { ...lab.evidence, outages: [{ from: T - 60 * SECOND, to: T - 10 * SECOND }] };
+    await lab.signal(0);
+    lab.evidence = { ...lab.evidence, markedAt: T + 281 * SECOND };
+    await lab.at(301);
     expect(lab.value).toBe('lost');
   });
 });
@@ -145,6 +158,20 @@ describe('Stale', () => {
     await lab.signals(600, 1_800);
     expect(staleAt()).toBeGreaterThanOrEqual(1_500);
     expect(staleAt()).toBeLessThanOrEqual(1_530);
+  });
+
+  it('does not count an outage of the service, however short', async () => {
+    await silentSinceT();
+    const outages = [
+      { from: T - 400 * SECOND, to: T - 200 * SECOND },
+      { from: T + 30 * SECOND, to: T + 90 * SECOND },
+      { from: T + 610 * SECOND, to: T + 790 * SECOND },
+    ];
+    await lab.signals(60, 600);
+    lab.evidence = { ...lab.evidence, outages };
+    await lab.signals(800, 1_400);
+    expect(staleAt()).toBeGreaterThanOrEqual(1_140);
+    expect(staleAt()).toBeLessThanOrEqual(1_170);
   });
 
   it('never comes without a Heartbeat (#32)', async () => {

@@ -3,7 +3,7 @@ import type { Actor, ActorDefinition, TurnEnv } from '../../runtime/actor/index.
 import { type Clock, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { alertGroupAddress, type IntegrationDeleted } from '../alert-group/messages.ts';
-import { TOLERATED } from '../system/downtime.ts';
+import { outagesUntil } from '../system/downtime.ts';
 import {
   checkFeeds,
   type FeedsLookedAt,
@@ -174,17 +174,15 @@ function hearTruncation(turn: IntegrationTurn, message: TruncationTold): void {
 }
 
 /**
- * Our own downtime never counts as a lost Heartbeat. A downtime that is over is recorded; one that is just ending is
- * not recorded yet, but the Leader's last sign of life is then old.
+ * Our own outage never counts as a lost Heartbeat. An outage that is over is recorded; one that is just ending is not
+ * recorded yet, but the Leader's last sign of life is then old.
  */
 function doubtHeartbeat(turn: IntegrationTurn, evidence: HeartbeatEvidence): void {
   const deadline = lostAt(turn.state);
   if (deadline === null || turn.now <= deadline) return;
-  const { storedSignalAt, markedAt, downtimeEndedAt } = evidence;
   const { lastSignalAt, awaitedAt, excusedUntil } = turn.state.snapshot.context;
-  const isEnding = markedAt !== null && turn.now - markedAt > TOLERATED;
-  const until = Math.max(excusedUntil ?? 0, downtimeEndedAt ?? 0, isEnding ? turn.now : 0);
-  const awaited = Math.max(awaitedAt ?? 0, storedSignalAt ?? 0);
+  const until = Math.max(excusedUntil ?? 0, outagesUntil(turn.now, evidence).at(-1)?.to ?? 0);
+  const awaited = Math.max(awaitedAt ?? 0, evidence.storedSignalAt ?? 0);
   turn.step({
     type: 'excused',
     awaitedAt: awaited > (lastSignalAt ?? 0) ? awaited : null,

@@ -5,7 +5,8 @@
 import { type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { type FeedSilent, feedAddress } from '../feed/messages.ts';
-import { instantBefore, liveTimeBetween } from './machine.ts';
+import { outagesUntil } from '../system/downtime.ts';
+import { type Gap, instantBefore, liveTimeBetween, withOutages } from './machine.ts';
 import type { FeedsSeen, IntegrationWatch, SilentFeed } from './ports.ts';
 import { type IntegrationRows, staleAfter, UNLEARNED_STALE_AFTER } from './rows.ts';
 import { CHECK_PAUSE, type IntegrationState, type IntegrationTurn, isAlive, isGone } from './turn.ts';
@@ -15,6 +16,8 @@ export const FEEDS_AT_ONCE = 500;
 
 export interface FeedsLookedAt {
   readonly sight: Exclude<Sight, 'none'>;
+  /** Past time that is no live time. */
+  readonly gaps: readonly Gap[];
   /** Null when a Snapshot arrived in the meantime that may list the Alerts that appear silent. */
   readonly seen: FeedsSeen | null;
   /** By route path: a presence is stale when its last listing is older than this. */
@@ -72,7 +75,10 @@ async function look(
 ): Promise<FeedsLookedAt> {
   const asOf = Math.min(now, (await watch.waitingSince(id)) ?? now);
   const isByClock = sight !== 'all';
-  const { gaps } = state.snapshot.context;
+  const gaps = withOutages(
+    state.snapshot.context.gaps,
+    isByClock ? [] : outagesUntil(now, await watch.heartbeat(id)),
+  );
   const before = (span: Micros) => (isByClock ? asOf - span : (instantBefore(gaps, asOf, span) ?? NEVER));
   const unlearnedCutoff = before(UNLEARNED_STALE_AFTER);
   const cutoffs = new Map<string, Micros>();
@@ -83,7 +89,7 @@ async function look(
   const seen = await watch.silentFeeds(id, query);
   // A Snapshot that arrived before the feeds were read is still queued, or its feed has recorded it.
   const isOutdated = seen.silent.length > 0 && ((await watch.waitingSince(id)) ?? asOf) < asOf;
-  return { sight, seen: isOutdated ? null : seen, cutoffs, unlearnedCutoff };
+  return { sight, gaps, seen: isOutdated ? null : seen, cutoffs, unlearnedCutoff };
 }
 
 /** Notifies silent feeds, and plans the next check. */
@@ -110,7 +116,7 @@ export function checkFeeds(turn: IntegrationTurn, looked: FeedsLookedAt): void {
   if (counts.alerts > 0) {
     turn.perform({ type: 'integration.alerts_stale', integrationId: turn.id, ...counts });
   }
-  planCheck(turn, nextCheckAt(turn, seen, sight));
+  planCheck(turn, nextCheckAt(turn, seen, looked));
 }
 
 function silent(turn: IntegrationTurn, feed: SilentFeed, cutoff: Micros, sight: Sight): FeedSilent {
@@ -151,10 +157,9 @@ function planCheck(turn: IntegrationTurn, at: Micros | null): void {
  * The earliest time at which an Alert may become stale if live time advances: one that is listed now, or one that is
  * first listed right after this check.
  */
-function nextCheckAt(turn: IntegrationTurn, seen: FeedsSeen, sight: Exclude<Sight, 'none'>): Micros {
+function nextCheckAt(turn: IntegrationTurn, seen: FeedsSeen, { sight, gaps }: FeedsLookedAt): Micros {
   const { now, rows } = turn;
   if (seen.silent.length >= FEEDS_AT_ONCE) return now + CHECK_PAUSE;
-  const { gaps } = turn.state.snapshot.context;
   const spanOf = (routePath: string | null) =>
     sight !== 'all'
       ? UNLEARNED_STALE_AFTER

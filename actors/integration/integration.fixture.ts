@@ -26,7 +26,7 @@ interface PretendedFeed {
 
 export class IntegrationUnderTest {
   readonly feeds = new Map<string, PretendedFeed>();
-  evidence: HeartbeatEvidence = { storedSignalAt: null, markedAt: null, downtimeEndedAt: null };
+  evidence: HeartbeatEvidence = { storedSignalAt: null, markedAt: null, outages: [] };
   leftovers: { isPending: boolean; groups: PublicId[] } = { isPending: false, groups: [] };
   /** Receipt of the oldest Snapshot that waits, seconds after T. */
   waitingSince: number | null = null;

@@ -20,7 +20,7 @@ export interface IntegrationContext {
   readonly lastSignalAt: Micros | null;
   /** A newer signal that is stored and whose message has not arrived yet. */
   readonly awaitedAt: Micros | null;
-  /** Silence before this was the service's own: the end of its last downtime. */
+  /** Silence before this was the service's own: the end of its last outage. */
   readonly excusedUntil: Micros | null;
   /** Past time that is no live time, oldest first. */
   readonly gaps: readonly Gap[];
@@ -35,7 +35,7 @@ export type IntegrationEvent =
   | { readonly type: 'heartbeat_off' }
   | { readonly type: 'timeout_changed'; readonly timeout: Micros }
   | { readonly type: 'signal'; readonly at: Micros }
-  /** Silence is excused: a signal is in flight, or the service was down. */
+  /** Silence is excused: a signal is in flight, or the service was away. */
   | { readonly type: 'excused'; readonly awaitedAt: Micros | null; readonly until: Micros | null }
   | { readonly type: 'silence' }
   | { readonly type: 'check_planned'; readonly at: Micros | null }
@@ -159,6 +159,17 @@ export function withGap(gaps: readonly Gap[], gap: Gap): readonly Gap[] {
   const [first, second, ...rest] = all;
   if (all.length <= MOST_GAPS || !first || !second) return all;
   return [{ from: first.from, to: second.to }, ...rest];
+}
+
+/** The gaps with the outages of the service, none of which overlap, oldest first. */
+export function withOutages(gaps: readonly Gap[], outages: readonly Gap[]): readonly Gap[] {
+  const all: Gap[] = [];
+  for (const gap of [...gaps, ...outages].sort((left, right) => left.from - right.from)) {
+    const last = all.at(-1);
+    if (last === undefined || gap.from > last.to) all.push(gap);
+    else all[all.length - 1] = { from: last.from, to: Math.max(last.to, gap.to) };
+  }
+  return all;
 }
 
 /** Live time between two instants, µs. Neither may be before the oldest gap. */

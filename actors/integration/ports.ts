@@ -3,6 +3,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Authorship } from '../audit.ts';
 import type { Labels } from '../model.ts';
+import type { Gap } from './machine.ts';
 
 /** What people write, in the API's own keys. */
 export interface IntegrationFields {
@@ -190,8 +191,8 @@ export interface HeartbeatEvidence {
   readonly storedSignalAt: Micros | null;
   /** The Leader's last sign of life; null before there was one. */
   readonly markedAt: Micros | null;
-  /** End of the last downtime; null when there was none. */
-  readonly downtimeEndedAt: Micros | null;
+  /** The newest recorded outages of the service, oldest first. */
+  readonly outages: readonly Gap[];
 }
 
 export interface Leftovers {

@@ -1,8 +1,15 @@
 /** When the service counts as having been away, and for how long it recovers (operations §6, internal-alerts §7). */
-import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
+import { HOUR, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
+import type { Gap } from '../integration/machine.ts';
 
 /** So long nobody may have led without anybody being told. */
 export const TOLERATED: Micros = 2 * MINUTE;
+
+/**
+ * A longer time between two signs of life of a Leader is an outage, in which a sender's signals may have been refused:
+ * two periods, so that a takeover fits in.
+ */
+export const OUTAGE_FROM: Micros = 20 * SECOND;
 
 /** Senders repeat what fires within this time after a downtime, as far as nothing else is known of them. */
 const RECOVERY: Micros = 15 * MINUTE;
@@ -35,6 +42,15 @@ export function downtimeEnding(now: Micros, signs: LastSigns): Downtime | null {
   if (now - startedAt <= TOLERATED) return null;
   const recovery = longestRepeat === null ? RECOVERY : Math.min(longestRepeat, LONGEST_RECOVERY);
   return { startedAt, endedAt: now, recoversUntil: now + recovery };
+}
+
+/** The outages up to now, oldest first, with the one that may be ending. */
+export function outagesUntil(
+  now: Micros,
+  { markedAt, outages }: { readonly markedAt: Micros | null; readonly outages: readonly Gap[] },
+): readonly Gap[] {
+  const isEnding = markedAt !== null && now - markedAt > OUTAGE_FROM;
+  return isEnding ? [...outages, { from: markedAt, to: now }] : outages;
 }
 
 /** What everybody, or every Admin, should know right now (internal-alerts §6). */

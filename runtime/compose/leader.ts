@@ -15,7 +15,7 @@ import type { Leadership } from '../placement/leadership.ts';
 import type { Keyring } from '../secrets/keyring.ts';
 import { type HousekeepingMetrics, housekeepingTasks } from './housekeeping.ts';
 
-const MARK_EVERY = 30 * SECOND;
+const MARK_EVERY = 10 * SECOND;
 const READ_GAUGES_EVERY = 15 * SECOND;
 const TELL_INTEGRATIONS_EVERY = 60 * SECOND;
 /** A URL that was just set is tried at once; whether a minute has passed, the database knows. */

@@ -32,6 +32,29 @@ test('signs of life go forward only, and say whose they are', async () => {
   expect(await database.sql()`select at, replica from alive_mark`).toEqual([{ at: NOW, replica: 'a/2' }]);
 });
 
+describe('a time without signs of life', () => {
+  const outages = async () =>
+    (await database.sql()<{ outages: unknown }[]>`select outages from alive_mark`)[0]?.outages;
+
+  test('is an outage when it is longer than two periods, however many lead then', async () => {
+    await mark(NOW);
+    await mark(NOW + 20 * SECOND);
+    expect(await outages()).toEqual([]);
+    const later = NOW + 40 * SECOND + 1;
+    await Promise.all([mark(later), mark(later), mark(later)]);
+    expect(await outages()).toEqual([{ from: NOW + 20 * SECOND, to: later }]);
+  });
+
+  test('is one beside a downtime, and the newest 64 are kept', async () => {
+    await mark(NOW);
+    for (let minute = 1; minute <= 67; minute++) await mark(NOW + 3 * minute * MINUTE);
+    const kept = (await outages()) as { from: Micros; to: Micros }[];
+    expect(kept).toHaveLength(64);
+    expect(kept[0]).toEqual({ from: NOW + 9 * MINUTE, to: NOW + 12 * MINUTE });
+    expect(kept.at(-1)?.to).toBe(NOW + 201 * MINUTE);
+  });
+});
+
 describe('after ten minutes without a Leader', () => {
   const later = NOW + 10 * MINUTE;
   beforeEach(() => mark(NOW));

@@ -3,6 +3,7 @@ import { ALERT_GROUP, type Downtime } from '../../actors/alert-group/messages.ts
 import {
   downtimeEnding,
   type LastSigns,
+  OUTAGE_FROM,
   type Pulse,
   type Downtime as RecordedDowntime,
 } from '../../actors/system/downtime.ts';
@@ -13,7 +14,7 @@ import { type Member, memberText } from '../../runtime/placement/coordination.ts
 import type { Sql, Transaction } from '../postgres/records.ts';
 
 /**
- * Writes the Leader's sign of life, and the downtime that ends with it. Each statement stands for itself: a process that
+ * Writes the Leader's sign of life, and the outage and the downtime that end with it. Each statement stands for itself: a process that
  * is frozen in between locks nobody out.
  * @returns that downtime, or null; of Leaders that find the same one only one gets it
  */
@@ -25,17 +26,30 @@ export async function markAlive(sql: Sql, me: Member, now: Micros): Promise<Reco
     await sql`
       insert into alive_mark (at, replica) values (${now}, ${memberText(me)})
       on conflict (singleton) do update
-        set at = greatest(alive_mark.at, excluded.at), replica = excluded.replica`;
+        set at = greatest(alive_mark.at, excluded.at), replica = excluded.replica, outages = ${outagesWith(sql, now)}`;
     return null;
   }
   const recorded = await sql`
     with marked as (
-      update alive_mark set at = ${now}, replica = ${memberText(me)} where at = ${markedAt} returning at
+      update alive_mark set at = ${now}, replica = ${memberText(me)}, outages = ${outagesWith(sql, now)}
+      where at = ${markedAt}
+      returning at
     )
     insert into downtimes (started_at, ended_at, recovers_until, told_started_at, told_number)
     select ${downtime.startedAt}, ${downtime.endedAt}, ${downtime.recoversUntil}, ${downtime.endedAt}, ${EVERY_NUMBER}
     from marked`;
   return recorded.count > 0 ? downtime : null;
+}
+
+/** Outages that are kept. Older ones are forgotten: an Alert rarely sees so many before it is stale. */
+const MOST_OUTAGES = 64;
+
+/** The recorded outages, with the one that a sign of life ends. */
+function outagesWith(sql: Sql, now: Micros) {
+  return sql`case when ${now}::bigint - alive_mark.at > ${OUTAGE_FROM}
+    then jsonb_path_query_array(alive_mark.outages, ${`$[last - ${MOST_OUTAGES - 2} to last]`}::jsonpath)
+      || jsonb_build_object('from', alive_mark.at, 'to', ${now}::bigint)
+    else alive_mark.outages end`;
 }
 
 /** The last recorded downtime; null: there was none. */

@@ -14,7 +14,7 @@ const LAB = newPublicId('NT');
 const OTHER = newPublicId('NT');
 
 beforeEach(async () => {
-  await database.sql()`truncate feeds, presences, truncated_feeds, snapshot_queue, alive_mark, downtimes`;
+  await database.sql()`truncate feeds, presences, truncated_feeds, snapshot_queue, alive_mark`;
 });
 
 interface Given {
@@ -171,20 +171,19 @@ describe('what waits to be processed', () => {
 });
 
 describe('what is known of a Heartbeat', () => {
-  it('is its stored signal, who led last, and the last downtime', async () => {
+  it('is its stored signal, who led last, and the outages', async () => {
     const sql = database.sql();
     await firstStart(sql);
     const watch = createIntegrationWatch(sql);
     const [integration] = await sql<{ id: PublicId }[]>`
       update integrations set last_signal_at = ${T} returning id`;
     const id = integration?.id ?? LAB;
-    expect(await watch.heartbeat(id)).toEqual({ storedSignalAt: T, markedAt: null, downtimeEndedAt: null });
-    await sql`insert into alive_mark (at, replica) values (${T + 1}, 'a/b')`;
-    await sql`insert into downtimes (started_at, ended_at, recovers_until) values (1, 2, 3), (4, ${T + 2}, 6)`;
+    expect(await watch.heartbeat(id)).toEqual({ storedSignalAt: T, markedAt: null, outages: [] });
+    await sql`insert into alive_mark (at, replica, outages) values (${T + 1}, 'a/b', '[{"from": 1, "to": 2}]')`;
     expect(await watch.heartbeat(id)).toEqual({
       storedSignalAt: T,
       markedAt: T + 1,
-      downtimeEndedAt: T + 2,
+      outages: [{ from: 1, to: 2 }],
     });
   });
 });

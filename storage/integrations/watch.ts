@@ -1,5 +1,6 @@
 /** What the actor of an Integration looks at before a turn: the store behind `IntegrationWatch`. */
 import { OLDER_END } from '../../actors/feed/rows.ts';
+import type { Gap } from '../../actors/integration/machine.ts';
 import {
   type FeedsSeen,
   GROUPS_AT_ONCE,
@@ -22,16 +23,15 @@ const WRITE_TIMEOUT: Micros = 10 * SECOND;
 export function createIntegrationWatch(sql: Sql): IntegrationWatch {
   return {
     async heartbeat(id) {
-      // Index: downtimes_pkey.
-      const [row] = await sql<{ signal: Micros | null; marked: Micros | null; ended: Micros | null }[]>`
+      const [row] = await sql<{ signal: Micros | null; marked: Micros | null; outages: Gap[] | null }[]>`
         select
           (select last_signal_at from integrations where id = ${id}) as signal,
           (select at from alive_mark) as marked,
-          (select ended_at from downtimes order by id desc limit 1) as ended`;
+          (select outages from alive_mark) as outages`;
       return {
         storedSignalAt: row?.signal ?? null,
         markedAt: row?.marked ?? null,
-        downtimeEndedAt: row?.ended ?? null,
+        outages: row?.outages ?? [],
       };
     },
 

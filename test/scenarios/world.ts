@@ -1,6 +1,6 @@
 /** One service for the scenarios of a test file, the time it lives in, and the receiver that it delivers to. */
 import { afterAll, beforeAll, inject } from 'vitest';
-import { HOUR, MINUTE, type Micros } from '../../runtime/clock.ts';
+import { HOUR, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { DatabaseSettings } from '../../runtime/config.ts';
 import { appendAudit } from '../../storage/access/audit.ts';
 import { connect } from '../../storage/postgres/connection.ts';
@@ -125,7 +125,7 @@ export class World {
    * steps that together take less real time than one round of the Leader.
    */
   async #keepAlive(at: Micros): Promise<void> {
-    if (at - this.#markedAt < MINUTE / 2) return;
+    if (at - this.#markedAt < 10 * SECOND) return;
     await this.sql`update alive_mark set at = greatest(at, ${at})`;
     this.#markedAt = at;
   }

@@ -3,7 +3,7 @@
  * itself. Row 14 needs two replicas: `test/cluster/leader.test.ts`.
  */
 import { expect } from 'vitest';
-import { MINUTE } from '../../../runtime/clock.ts';
+import { MINUTE, SECOND } from '../../../runtime/clock.ts';
 import { startHeartbeatReceiver } from '../../fakes/heartbeat-receiver.ts';
 import type { Json } from '../../harness/api.ts';
 import { until } from '../../harness/until.ts';
@@ -107,6 +107,33 @@ row(17, 'an outage of one minute is no downtime', async (s) => {
   expect(await outagesOf(s, 1)).toEqual([]);
   expect(s.logged('downtime_recorded')).toEqual([]);
 });
+
+row(
+  17,
+  'an outage of one minute makes no Heartbeat lost, and a sender that stays silent is lost one timeout after it',
+  async (s) => {
+    const lost = async () => (await s.internalAlerts(s.sender().id)).length;
+    await s.at('t50s', 10 * SECOND);
+    expect(await s.sender().heartbeat()).toBe(204);
+    await s.at('t60s');
+    await s.downUntil('t120s');
+    expect(await lost()).toBe(0);
+    await s.at('t130s', 10 * SECOND);
+    expect(await s.sender().heartbeat()).toBe(204);
+    await s.at('t140s', 10 * SECOND);
+    await s.downUntil('t200s');
+    await s.at('t239s', 10 * SECOND);
+    expect(await lost()).toBe(0);
+    await s.at('t241s');
+    expect(await lost()).toBe(1);
+    expect(await s.sender().heartbeat()).toBe(204);
+    await s.at('t280s', 10 * SECOND);
+    expect(await lost()).toBe(0);
+    await s.at('t282s');
+    expect(await lost()).toBe(1);
+  },
+  { integration: { heartbeat: { enabled: true, timeout_seconds: 40 } } },
+);
 
 row(18, 'System status is for Admins, notices are for everybody', async (s) => {
   const ann = await s.people.named('Ann');
