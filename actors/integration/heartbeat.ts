@@ -15,6 +15,11 @@ export function heartbeatState({ fields, lastSignalAt, lostSince }: Heart): Hear
   return lostSince !== null && lastSignalAt <= lostSince ? 'lost' : 'live';
 }
 
+/** The warnings that System status repeats. */
+export const INTEGRATION_ISSUES = ['heartbeat_lost', 'snapshot_truncated', 'snapshot_failed'] as const;
+
+export type IntegrationIssue = (typeof INTEGRATION_ISSUES)[number];
+
 export type IntegrationWarning =
   | { readonly kind: 'heartbeat_not_configured' | 'heartbeat_waiting' }
   /** Since the last signal. */

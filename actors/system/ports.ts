@@ -2,6 +2,7 @@
 import type { Address } from '../../runtime/actor/index.ts';
 import type { Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
+import type { IntegrationIssue } from '../integration/heartbeat.ts';
 import type { GroupStatus } from '../model.ts';
 import type { RouteTemplateKind } from '../route/policy.ts';
 import type { Downtime, Pulse } from './downtime.ts';
@@ -55,7 +56,7 @@ export interface SystemStatus {
   /** The oldest first. */
   readonly integrationsAttention: readonly {
     readonly integration: EntityRef;
-    readonly issue: 'heartbeat_lost' | 'snapshot_truncated';
+    readonly issue: IntegrationIssue;
     readonly since: Micros;
   }[];
   /** The oldest first. */

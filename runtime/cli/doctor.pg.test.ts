@@ -157,6 +157,7 @@ test('everything is OK in a database that was started on', async () => {
     'clock_skew',
     'partitions',
     'backlog',
+    'integrations',
     'public_url',
     'connection',
     'destination',

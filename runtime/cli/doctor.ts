@@ -14,8 +14,9 @@ import { type CheckedConfig, readCheckedConfig, thisMachine } from './settings.t
 
 const HELP = `Usage: tocsin doctor [--offline] [--json]
 
-Checks settings, database, Redis, replicas, keys, clocks, partitions, queues, Connections and Destinations, with the
-environment of the service. It changes nothing, sends nothing to bridges and Destinations, and needs no running service. One line a check:
+Checks settings, database, Redis, replicas, keys, clocks, partitions, queues, Integrations, Connections and Destinations,
+with the environment of the service. It changes nothing, sends nothing to bridges and Destinations, and needs no running
+service. One line a check:
 
   OK <check>: <detail>      all is well
   WARN <check>: <detail>    works, and somebody should look at it

@@ -14,8 +14,8 @@ import { type Member, memberText } from '../../runtime/placement/coordination.ts
 import type { Sql, Transaction } from '../postgres/records.ts';
 
 /**
- * Writes the Leader's sign of life, and the outage and the downtime that end with it. Each statement stands for itself: a process that
- * is frozen in between locks nobody out.
+ * Writes the Leader's sign of life, and the outage and the downtime that end with it. Each statement stands for itself:
+ * a process that is frozen in between locks nobody out.
  * @returns that downtime, or null; of Leaders that find the same one only one gets it
  */
 export async function markAlive(sql: Sql, me: Member, now: Micros): Promise<RecordedDowntime | null> {

@@ -1,4 +1,5 @@
 /** The state of the service as a whole, and Integrations in need of attention: the store behind actors/system/ports.ts. */
+import type { IntegrationIssue } from '../../actors/integration/heartbeat.ts';
 import type { RouteTemplateKind } from '../../actors/route/policy.ts';
 import type {
   GaugeReadings,
@@ -9,7 +10,7 @@ import type {
   SystemStatus,
   SystemStatusReader,
 } from '../../actors/system/ports.ts';
-import { HOUR, type Micros } from '../../runtime/clock.ts';
+import { DAY, HOUR, type Micros } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { readActiveStorms } from '../delivery/storms.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
@@ -245,7 +246,7 @@ function destinationsOf(
 /** Integrations that deserve attention, as the System status and the metrics show them (ingestion §11, §14). */
 export interface IntegrationAttention {
   readonly integration: { readonly id: PublicId; readonly name: string };
-  readonly issue: 'heartbeat_lost' | 'snapshot_truncated';
+  readonly issue: IntegrationIssue;
   readonly since: Micros;
 }
 
@@ -254,23 +255,24 @@ interface HealthRow {
   readonly name: string;
   readonly lost_since: Micros | null;
   readonly truncated_since: Micros | null;
+  /** Receipt of the newest body that was no Snapshot, within the day before the last one. */
+  readonly failed_since: Micros | null;
 }
 
 /** The oldest first. */
-async function readIntegrationAttention(sql: Sql | Transaction): Promise<readonly IntegrationAttention[]> {
-  const attention = (await readHealth(sql)).flatMap(
-    ({ id, name, lost_since, truncated_since }): IntegrationAttention[] => {
-      const integration = { id, name };
-      return [
-        ...(lost_since === null
-          ? []
-          : [{ integration, issue: 'heartbeat_lost', since: lost_since } as const]),
-        ...(truncated_since === null
-          ? []
-          : [{ integration, issue: 'snapshot_truncated', since: truncated_since } as const]),
-      ];
-    },
-  );
+export async function readIntegrationAttention(
+  sql: Sql | Transaction,
+): Promise<readonly IntegrationAttention[]> {
+  const attention = (await readHealth(sql)).flatMap(({ id, name, ...health }) => {
+    const integration = { id, name };
+    const found = (issue: IntegrationIssue, since: Micros | null): IntegrationAttention[] =>
+      since === null ? [] : [{ integration, issue, since }];
+    return [
+      ...found('heartbeat_lost', health.lost_since),
+      ...found('snapshot_truncated', health.truncated_since),
+      ...found('snapshot_failed', health.failed_since),
+    ];
+  });
   return attention.sort((one, other) => one.since - other.since);
 }
 
@@ -286,9 +288,23 @@ function readHealth(sql: Sql | Transaction): Promise<readonly HealthRow[]> {
   return sql<HealthRow[]>`
     select
       i.id, i.name, s.truncated_since,
-      case when i.heartbeat_enabled and i.last_signal_at <= s.lost_since then s.lost_since end as lost_since
+      case when i.heartbeat_enabled and i.last_signal_at <= s.lost_since then s.lost_since end as lost_since,
+      case when failed.received_at > (
+        select max(last_snapshot_at) from (
+          select last_snapshot_at from integration_counters where integration_id = i.id
+          union all
+          select last_snapshot_at from integration_counter_slots where integration_id = i.id
+        ) part
+      ) - ${DAY}::bigint then failed.received_at end as failed_since
     from integrations i
     left join integration_states s on s.integration_id = i.id
+    -- Index: stored_snapshots_failed.
+    left join lateral (
+      select received_at from stored_snapshots
+      where integration_id = i.id and processing_error is not null
+      order by received_at desc
+      limit 1
+    ) failed on true
     where i.deleted_at is null and not i.builtin
     order by i.id`;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
+import { DAY, MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { Member } from '../../../runtime/placement/coordination.ts';
 import { newPublicId } from '../../../runtime/public-id.ts';
 import { masterKey } from '../../../runtime/secrets/keyring.ts';
@@ -20,6 +20,7 @@ import {
 import { empty } from '../../../test/emptied.ts';
 import { type OperationClient, operationClient } from '../../../test/operation-client.ts';
 import { useDatabase } from '../../../test/postgres.ts';
+import { makeSnapshotPartitions } from '../../../test/snapshot-partitions.ts';
 import { systemStatusOperations } from './system-status.ts';
 
 const database = useDatabase();
@@ -197,15 +198,32 @@ describe('the System status', () => {
       await sql`insert into integration_states values (${id}, 1, ${lostSince}, ${truncatedSince}, 1)`;
       return { id, name };
     };
+    await makeSnapshotPartitions(sql, NOW - 2 * DAY, NOW);
+    let seq = 0;
+    const storeFailed = (id: string, receivedAt: Micros) =>
+      sql`
+        insert into stored_snapshots (seq, id, integration_id, received_at, body_hash, size_bytes, processed_at, processing_error)
+        values (${++seq}, ${newPublicId('SS')}, ${id}, ${receivedAt}, '', 1, ${receivedAt}, 'not JSON')`;
     const lost = await integration('lost', NOW, [NOW, NOW - MINUTE]);
     await integration('live again', NOW + SECOND, [NOW]);
     const cut = await integration('cut', NOW, [null, NOW - 2 * MINUTE]);
+    const broken = await integration('broken', NOW, []);
+    await storeFailed(broken.id, NOW - DAY + SECOND);
+    await storeFailed(broken.id, NOW - DAY);
+    const mended = await integration('mended', NOW, []);
+    await storeFailed(mended.id, NOW - DAY);
+    await sql`
+      insert into integration_counters (integration_id, snapshot_count, last_snapshot_at)
+      values (${broken.id}, 3, ${NOW}), (${mended.id}, 2, ${NOW})`;
     expect((await status()).integrations_attention).toEqual([
+      { integration: broken, issue: 'snapshot_failed', since: '2026-09-20T14:13:21Z' },
       { integration: cut, issue: 'snapshot_truncated', since: '2026-09-21T14:11:20Z' },
       { integration: lost, issue: 'snapshot_truncated', since: '2026-09-21T14:12:20Z' },
       { integration: lost, issue: 'heartbeat_lost', since: '2026-09-21T14:13:20Z' },
     ]);
     expect((await readGauges(sql)).integrations.map(({ isLost }) => isLost).sort()).toEqual([
+      false,
+      false,
       false,
       false,
       true,

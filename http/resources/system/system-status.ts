@@ -1,5 +1,6 @@
 /** What everybody should know right now, and the state of the service as a whole (api §18, internal-alerts §6, §8). */
 import * as v from 'valibot';
+import { INTEGRATION_ISSUES } from '../../../actors/integration/heartbeat.ts';
 import { activeNotices, isRecovering } from '../../../actors/system/downtime.ts';
 import type { Queue, SystemStatus, SystemStatusReader } from '../../../actors/system/ports.ts';
 import { SHARDS } from '../../../runtime/actor/index.ts';
@@ -150,8 +151,8 @@ const StatusShape = d.named(
         v.object({
           integration: EntityRef,
           issue: d.described(
-            v.picklist(['heartbeat_lost', 'snapshot_truncated']),
-            '`heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: the sender cuts off Alerts.',
+            v.picklist(INTEGRATION_ISSUES),
+            'The warning of the Integration that it repeats; of `snapshot_failed`, since is the newest body.',
           ),
           since: d.time('Since when.'),
         }),

@@ -4,13 +4,14 @@ import type { RecordView, ReplicaView, ShardView } from '../../../storage/engine
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 import { SHARDS } from '../../actor/index.ts';
 import { DAY, HOUR, MINUTE, type Micros, SECOND } from '../../clock.ts';
+import type { PublicId } from '../../public-id.ts';
 import { readCheckedConfig } from '../settings.ts';
 import { counted, duration, some } from './check.ts';
 import { judgeLatency, judgeTls, judgeVersion } from './database-checks.ts';
 import { judgeKeys, judgeSettings, secretsOf } from './keys-checks.ts';
 import { judgeSingle, type Meeting, meetingFaults } from './redis-check.ts';
 import { judgeReplicas } from './replicas-check.ts';
-import { clockSkew, judgeBacklog, judgePartitions, judgeSkew } from './upkeep-checks.ts';
+import { clockSkew, judgeBacklog, judgeIntegrations, judgePartitions, judgeSkew } from './upkeep-checks.ts';
 
 const NOW: Micros = 1_790_000_000_000_000;
 
@@ -25,6 +26,26 @@ test('durations, lists and counts read well', () => {
   expect(some(['a', 'b'])).toBe('a, b');
   expect(some([1, 2, 3, 4, 5, 6, 7])).toBe('1, 2, 3, 4, 5 and 2 more');
   expect([counted(1, 'shard'), counted(2, 'shard')]).toEqual(['1 shard', '2 shards']);
+});
+
+test('Integrations that need a look are named by what is the matter, with what to do', () => {
+  const issue = (name: string, issue: 'heartbeat_lost' | 'snapshot_failed') => ({
+    integration: { id: 'NT0000000000A1' as PublicId, name },
+    issue,
+    since: NOW,
+  });
+  expect(judgeIntegrations([])).toEqual({ verdict: 'OK', detail: 'none needs a look' });
+  expect(
+    judgeIntegrations([
+      issue('eu', 'snapshot_failed'),
+      issue('eu', 'heartbeat_lost'),
+      issue('us', 'snapshot_failed'),
+    ]),
+  ).toEqual({
+    verdict: 'WARN',
+    detail:
+      'The Heartbeat is lost of eu. Look at the runbook of SvcHeartbeatLost. Nobody is notified of bodies that are no Snapshots, from eu, us. `tocsin ingest failed` says why.',
+  });
 });
 
 describe('settings', () => {

@@ -31,6 +31,7 @@ test('the table of checks lists them all, in their order', () => {
     'clock_skew',
     'partitions',
     'backlog',
+    'integrations',
     'public_url',
     'connection',
     'destination',

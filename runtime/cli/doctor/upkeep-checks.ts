@@ -1,6 +1,11 @@
 /** What keeps a running service well: clocks, partitions, and what waits to be worked on. */
+import { INTEGRATION_ISSUES } from '../../../actors/integration/heartbeat.ts';
 import { type Backlog, COUNTED_AT_MOST, readBacklog, type Waiting } from '../../../storage/engine/backlog.ts';
 import { readReplicaView } from '../../../storage/engine/replica-records.ts';
+import {
+  type IntegrationAttention,
+  readIntegrationAttention,
+} from '../../../storage/engine/system-status.ts';
 import { readDatabaseClock } from '../../../storage/postgres/database-check.ts';
 import { missingPartitions, type Period } from '../../../storage/postgres/partitions.ts';
 import { PARTITIONED_TABLES } from '../../../storage/postgres/retention.ts';
@@ -44,6 +49,12 @@ export function upkeepChecks(database: ReadOnlyDatabase, clock: Clock): readonly
         const now = clock.now();
         return judgeBacklog(await database.read((tx) => readBacklog(tx, now)), now);
       },
+    },
+    {
+      ...base,
+      name: 'integrations',
+      atWorst: 'WARN',
+      run: async () => judgeIntegrations(await database.read(readIntegrationAttention)),
     },
   ];
 }
@@ -96,6 +107,24 @@ export function judgeBacklog({ snapshots, messages, wakeUps }: Backlog, now: Mic
     counted(wakeUps.count, 'due wake-up'),
   ];
   return unlessWrong(late, `waiting: ${all.join(', ')}`);
+}
+
+const ISSUES: Readonly<Record<IntegrationAttention['issue'], readonly [says: string, remedy: string]>> = {
+  heartbeat_lost: ['The Heartbeat is lost of', 'Look at the runbook of SvcHeartbeatLost.'],
+  snapshot_truncated: ['Alerts are cut off by the sender of', 'Raise or remove max_alerts.'],
+  snapshot_failed: [
+    'Nobody is notified of bodies that are no Snapshots, from',
+    '`tocsin ingest failed` says why.',
+  ],
+};
+
+export function judgeIntegrations(attention: readonly IntegrationAttention[]): Finding {
+  const wrong = INTEGRATION_ISSUES.flatMap((issue) => {
+    const [says, remedy] = ISSUES[issue];
+    const names = attention.flatMap((one) => (one.issue === issue ? [one.integration.name] : []));
+    return names.length === 0 ? [] : [`${says} ${some(names)}. ${remedy}`];
+  });
+  return unlessWrong(wrong, 'none needs a look');
 }
 
 function lateness(what: string, noun: string, { count, since }: Waiting, now: Micros): string | null {

@@ -3968,10 +3968,10 @@ export interface components {
             readonly integrations_attention: readonly {
                 readonly integration: components["schemas"]["EntityRef"];
                 /**
-                 * @description `heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: the sender cuts off Alerts.
+                 * @description The warning of the Integration that it repeats; of `snapshot_failed`, since is the newest body.
                  * @enum {string}
                  */
-                readonly issue: "heartbeat_lost" | "snapshot_truncated";
+                readonly issue: "heartbeat_lost" | "snapshot_truncated" | "snapshot_failed";
                 /**
                  * Format: date-time
                  * @description Since when.

@@ -111,6 +111,8 @@ export const system = {
   'systemStatus.integrationsWell': 'No Integration needs a look.',
   'integrationIssue.heartbeat_lost': 'Heartbeat lost',
   'integrationIssue.snapshot_truncated': 'Snapshots are cut by the sender',
+  'integrationIssue.snapshot_failed':
+    'Some bodies were no Snapshots: nobody was told of their alerts. The last one came',
 
   'systemStatus.availability': 'Availability',
   'systemStatus.recovery': 'Last downtime',

@@ -158,6 +158,8 @@ export const system = {
   'systemStatus.integrationsWell': 'Ни одна интеграция не требует внимания.',
   'integrationIssue.heartbeat_lost': 'Сигнал жизни потерян',
   'integrationIssue.snapshot_truncated': 'Отправитель обрезает снимки',
+  'integrationIssue.snapshot_failed':
+    'Некоторые тела запросов не были снимками: об их алертах никто не узнал. Последнее пришло',
 
   'systemStatus.availability': 'Доступность',
   'systemStatus.recovery': 'Последний простой',

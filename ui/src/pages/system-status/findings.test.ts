@@ -43,7 +43,10 @@ describe('findings', () => {
   it('count an Integration once, whatever is the matter with it', () => {
     const status = troubledStatus();
     const [first] = status.integrations_attention;
-    const integrations_attention = [first!, { ...first!, issue: 'snapshot_truncated' as const }];
+    const integrations_attention = (['snapshot_truncated', 'snapshot_failed'] as const).map((issue) => ({
+      ...first!,
+      issue,
+    }));
     const findings = findingsOf({ ...status, integrations_attention });
     expect(findings.find(({ code }) => code === 'integrations')?.count).toBe(1);
   });
