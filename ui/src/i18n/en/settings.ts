@@ -86,7 +86,7 @@ export const settings = {
   'organization.criticalIsUrgent': 'Critical Alert Groups are Urgent',
   'organization.instanceLabels': 'Instance labels',
   'organization.instanceLabelsHelp':
-    'An alert that differs from a firing one only in these labels is its Replacement: the same thing, running elsewhere now.',
+    'An alert that differs from a firing one only in these labels is its Replacement: the same thing, running elsewhere now. It is Quiet: remove “instance” or “pod” to be called for each further host or pod.',
   'organization.addLabel': 'Add a label',
   'organization.retentionHelp': 'In days. Open Alert Groups keep everything, however old they are.',
   'organization.retentionShorter':
