@@ -91,3 +91,28 @@ test('words that are no options arrive under their names, none too few and none 
   expect(io.errLines[0]).toContain('<colour> is missing');
   expect(io.errLines[2]).toContain("'thick'");
 });
+
+test.each([
+  ['--colour', 'blue', '--colour takes one of red, green'],
+  ['--width', '0', '--width takes a whole number from 1 to 500'],
+  ['--width', '501', '--width takes a whole number from 1 to 500'],
+  ['--width', 'x', '--width takes a whole number from 1 to 500'],
+  ['--width', '1.5', '--width takes a whole number from 1 to 500'],
+])(
+  'a value that an option does not take is wrong usage, and what it takes is said: %s %s',
+  async (option, value, says) => {
+    const ran: string[] = [];
+    const io = recordingIo();
+    const draw: Command = {
+      ...command('draw', ran),
+      options: { colour: { type: 'string' }, width: { type: 'string' }, out: { type: 'string' } },
+      allowed: { colour: ['red', 'green'], width: { from: 1, to: 500 } },
+    };
+    expect(await runCommandLine(['draw', option, value], [draw], io)).toBe(2);
+    expect(io.errLines[0]).toBe(`tocsin draw: ${says}`);
+    expect(
+      await runCommandLine(['draw', '--colour', 'red', '--width', '500', '--out', 'x'], [draw], io),
+    ).toBe(0);
+    expect(ran).toEqual(['draw x']);
+  },
+);

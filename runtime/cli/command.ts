@@ -12,10 +12,18 @@ export interface Command {
   /** Shown by `tocsin <name> --help`. */
   readonly help: string;
   readonly options: ParseArgsOptionsConfig;
+  /** By option: the values that it takes, or the whole numbers from one to another. Without a row it takes any text. */
+  readonly allowed?: Readonly<Record<string, readonly string[] | WholeNumbers>>;
   /** Names under which the words that are no options arrive among the values; all of them are required. */
   readonly operands?: readonly string[];
   /** @returns the exit code */
   run(values: OptionValues, io: CommandIo): Promise<number>;
+}
+
+/** Both ends included. */
+export interface WholeNumbers {
+  readonly from: number;
+  readonly to: number;
 }
 
 export type OptionValues = Readonly<Record<string, string | boolean | undefined>>;
@@ -73,6 +81,7 @@ async function runCommand(command: Command, words: string[], io: CommandIo): Pro
       allowPositionals: command.operands !== undefined,
     });
     values = { ...parsed.values, ...operandsOf(command, parsed) } as OptionValues;
+    if (!values.help) refuseOthers(command, values);
   } catch (error) {
     io.err(`tocsin ${command.name}: ${error instanceof Error ? error.message : String(error)}`);
     io.err(`"tocsin ${command.name} --help" shows its options.`);
@@ -83,6 +92,21 @@ async function runCommand(command: Command, words: string[], io: CommandIo): Pro
     return EXIT.done;
   }
   return command.run(values, io);
+}
+
+/** @throws with a sentence for people that says what an option takes */
+function refuseOthers({ allowed = {} }: Command, values: OptionValues): void {
+  for (const [option, taken] of Object.entries(allowed)) {
+    const given = values[option];
+    if (given === undefined) continue;
+    const text = String(given);
+    if ('from' in taken) {
+      const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      if (number >= taken.from && number <= taken.to) continue;
+      throw new Error(`--${option} takes a whole number from ${taken.from} to ${taken.to}`);
+    }
+    if (!taken.includes(text)) throw new Error(`--${option} takes one of ${taken.join(', ')}`);
+  }
 }
 
 /** @throws with a sentence for people when there are too few or too many */

@@ -148,6 +148,7 @@ export const Group = v.looseObject({
   severity_level: v.string(),
   owner: v.nullable(Named),
   snooze_until: v.nullable(v.string()),
+  urgent: v.boolean(),
   route: Named,
   started_at: v.string(),
   firing_alert_count: v.number(),
@@ -172,18 +173,28 @@ function cut(text: string): string {
   return points.length <= LONGEST_TITLE ? points.join('') : `${points.slice(0, LONGEST_TITLE - 1).join('')}…`;
 }
 
+function statusOf({ status, snooze_until: until }: Group): string {
+  return until === null ? status : `${status} until ${localTime(until)}`;
+}
+
+/** To the minute, in the time zone of the terminal. The locale writes as ISO 8601 does. */
+function localTime(instant: string): string {
+  return new Date(instant).toLocaleString('sv-SE', { dateStyle: 'short', timeStyle: 'short' });
+}
+
 /** One line a group, in columns. */
 export function table(groups: readonly Group[]): readonly string[] {
   const rows = groups.map((group) => [
     `#${group.number}`,
-    group.status,
+    statusOf(group),
     group.severity_level,
-    group.started_at,
+    group.urgent ? 'urgent' : '-',
+    localTime(group.started_at),
     shown(group.route.name),
     group.owner ? shown(group.owner.name) : '-',
     cut(group.title),
   ]);
-  const all = [['GROUP', 'STATUS', 'SEVERITY', 'STARTED', 'ROUTE', 'OWNER', 'TITLE'], ...rows];
+  const all = [['GROUP', 'STATUS', 'SEVERITY', 'URGENT', 'STARTED', 'ROUTE', 'OWNER', 'TITLE'], ...rows];
   const widths =
     all[0]?.map((_, column) => Math.max(...all.map((row) => [...(row[column] ?? '')].length))) ?? [];
   return all.map((row) =>
@@ -197,11 +208,12 @@ export function table(groups: readonly Group[]): readonly string[] {
 /** Everything about one group that fits a terminal. */
 export function details(group: Group): readonly string[] {
   const lines: (readonly [string, string])[] = [
-    ['Status', group.status + (group.snooze_until ? ` until ${group.snooze_until}` : '')],
+    ['Status', statusOf(group)],
     ['Severity', group.severity_level],
+    ['Urgent', group.urgent ? 'yes' : 'no'],
     ['Owner', group.owner ? shown(group.owner.name) : '-'],
     ['Route', shown(group.route.name)],
-    ['Started', group.started_at],
+    ['Started', localTime(group.started_at)],
     ['Alerts', `${group.firing_alert_count} firing, ${group.resolved_alert_count} resolved`],
     ...Object.entries(group.group_labels).map(([name, value]) => [shown(name), shown(value)] as const),
     ...group.links.map(({ name, url }) => [shown(name), shown(url)] as const),

@@ -1,5 +1,8 @@
 /** `tocsin groups …`: responders read and change Alert Groups through the API (operations §10). */
 import * as v from 'valibot';
+import { SNOOZE_PRESETS } from '../../../actors/alert-group/commands/snooze-presets.ts';
+import { GROUP_STATUSES } from '../../../actors/model.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../../../http/schema/page.ts';
 import { formatInstant, systemClock } from '../../clock.ts';
 import { parsePublicId } from '../../public-id.ts';
 import { type Command, type CommandIo, EXIT, type OptionValues, parseDuration } from '../command.ts';
@@ -27,16 +30,19 @@ type Asked = { readonly body: Readonly<Record<string, unknown>> } | { readonly u
 function listCommand(): Command {
   return groupsCommand('list', 'show open Alert Groups', {
     usage: '[--status STATUS] [--limit N] [--mine]',
-    help: `  --status STATUS    firing, acknowledged, snoozed or resolved (default: the three open ones)
-  --limit N          at most so many, 1 to 500 (default 50)
+    help: `Times are in the time zone of the terminal (TZ).
+
+  --status STATUS    firing, acknowledged, snoozed or resolved (default: the three open ones)
+  --limit N          at most so many, 1 to ${MAX_LIMIT} (default ${DEFAULT_LIMIT})
   --mine             those that you own
 `,
     options: { status: { type: 'string' }, limit: { type: 'string' }, mine: { type: 'boolean' } },
+    allowed: { status: GROUP_STATUSES, limit: { from: 1, to: MAX_LIMIT } },
     async act(api, values, io) {
       const query = new URLSearchParams();
       const status = textOf(values.status);
       if (status) query.set('status', status);
-      query.set('limit', textOf(values.limit) ?? '50');
+      query.set('limit', textOf(values.limit) ?? String(DEFAULT_LIMIT));
       if (values.mine) query.set('owner', 'me');
       const page = read(Page, await api.get(`/alert-groups?${query}`));
       if (values.json) io.out(JSON.stringify(page));
@@ -62,6 +68,7 @@ function showCommand(): Command {
 
 interface Change {
   readonly options: Command['options'];
+  readonly allowed?: Command['allowed'];
   readonly help: string;
   asked(values: OptionValues): Asked;
 }
@@ -73,6 +80,7 @@ function changeCommand(name: string, summary: string, change: Change = NOTHING_M
     usage: `<#N or id>${Object.keys(change.options).length > 0 ? ' [options]' : ''}`,
     help: change.help,
     options: change.options,
+    ...(change.allowed ? { allowed: change.allowed } : {}),
     operands: ['group'],
     async act(api, values, io) {
       const asked = change.asked(values);
@@ -115,6 +123,7 @@ interface Shape {
   readonly usage: string;
   readonly help?: string;
   readonly options?: Command['options'];
+  readonly allowed?: Command['allowed'];
   readonly operands?: Command['operands'];
   /** @returns what is wrong with the words, or null. @throws {ApiError} for what is refused or does not work */
   act(api: CliApi, values: OptionValues, io: CommandIo): Promise<string | null>;
@@ -128,6 +137,7 @@ function groupsCommand(verb: string, summary: string, shape: Shape): Command {
     help: `Usage: tocsin ${name} ${shape.usage} [--json]\n\n${shape.help ?? ''}${COMMON_HELP}`,
     options: { ...COMMON, ...shape.options },
     ...(shape.operands ? { operands: shape.operands } : {}),
+    ...(shape.allowed ? { allowed: shape.allowed } : {}),
     async run(values, io) {
       try {
         const wrong = await shape.act(openApi(values, io.env), values, io);
@@ -181,6 +191,7 @@ export const groupsCommands: readonly Command[] = [
       preset: { type: 'string' },
       'no-end': { type: 'boolean' },
     },
+    allowed: { preset: SNOOZE_PRESETS },
     help: `  --for 90m          for a while: minutes (m), hours (h) or days (d)
   --until TIME       until a time, such as 2026-11-23T09:00:00Z
   --preset NAME      until tomorrow or week_start
