@@ -171,7 +171,7 @@ test('--offline leaves Destinations out, --json says it all in one object', asyn
   expect(lines).toHaveLength(1);
   const said = JSON.parse(lines[0] ?? '');
   expect(said.ok).toBe(true);
-  expect(said.checks).toHaveLength(15);
+  expect(said.checks).toHaveLength(16);
   expect(said.checks[0]).toEqual({ name: 'settings', status: 'OK', detail: expect.any(String) });
 });
 
