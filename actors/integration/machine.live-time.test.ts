@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Gap, instantBefore, liveTimeBetween, MOST_GAPS, withGap } from './machine.ts';
+import { type Gap, instantBefore, liveTimeBetween, MOST_GAPS, withGap, withOutages } from './machine.ts';
 
 const TIMEOUT = 300;
 
@@ -98,4 +98,24 @@ describe('live time', () => {
     expect(instantBefore([{ from: 0, to: 100 }], 200, 100)).toBeNull();
     expect(instantBefore([{ from: 0, to: 100 }], 200, 99)).toBe(101);
   });
+});
+
+it('leaves outages out once, wherever they lie beside the gaps', () => {
+  const gaps = [
+    { from: 0, to: 100 },
+    { from: 500, to: 900 },
+  ];
+  const outages = [
+    { from: 50, to: 60 },
+    { from: 450, to: 600 },
+    { from: 900, to: 950 },
+    { from: 960, to: 970 },
+  ];
+  const all = withOutages(gaps, outages);
+  expect(all).toEqual([
+    { from: 0, to: 100 },
+    { from: 450, to: 950 },
+    { from: 960, to: 970 },
+  ]);
+  expect(liveTimeBetween(all, 100, 1_000)).toBe(350 + 10 + 30);
 });
