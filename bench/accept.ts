@@ -69,6 +69,7 @@ async function tocsinRate(plan: AcceptPlan, options: BenchOptions) {
 export const accept: Bench = {
   name: 'accept',
   title: 'Accepted Snapshots of 10 alerts a second, the database flushing every commit',
+  needs: ['prometheus-alertmanager'],
   async run(options) {
     const rows: Row[] = [];
     const raw: unknown[] = [];
@@ -100,24 +101,29 @@ export const accept: Bench = {
           value: against(alone.perSecond),
           goal: '2× Alertmanager',
           met: alone.perSecond >= 2 * peer,
+          compared: { product: alone.perSecond, peer },
         },
         {
           what: `${connections} connections: Tocsin accepting, fast framing`,
           value: against(fast.perSecond),
+          compared: { product: fast.perSecond, peer },
         },
         {
           what: `${connections} connections: Tocsin accepting, node:http`,
           value: against(nodeHttp.perSecond),
+          compared: { product: nodeHttp.perSecond, peer },
         },
         {
           what: `${connections} connections: Tocsin accepting and processing, 95 % repeats`,
           value: against(full.processedPerSecond),
           goal: '1× Alertmanager',
           met: full.processedPerSecond >= peer,
+          compared: { product: full.processedPerSecond, peer },
         },
         {
           what: `${connections} connections: Tocsin accepting, every body new`,
           value: against(distinct.perSecond),
+          compared: { product: distinct.perSecond, peer },
         },
       );
     }

@@ -14,6 +14,7 @@ const SHARE = 0.25;
 export const cluster: Bench = {
   name: 'cluster',
   title: 'Three replicas: takeover, handover, Commands, throughput, cost at rest',
+  needs: ['redis-server'],
   async run(options) {
     const rows: Row[] = [];
     options.progress('at rest');

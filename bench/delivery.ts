@@ -280,6 +280,7 @@ export const delivery: Bench = {
         value: (one.rate / limit.rate).toFixed(2),
         goal: `at least ${SHARE_OF_LIMIT}`,
         met: one.rate / limit.rate >= SHARE_OF_LIMIT,
+        compared: { product: one.rate, limit: limit.rate },
       },
       {
         what: 'transactions a message, one channel',

@@ -27,6 +27,7 @@ const percent = (value: number) => `${value < 1 ? value.toFixed(2) : count(value
 export const growth: Bench = {
   name: 'growth',
   title: 'Up to 3,000 replicas: how shards spread and move, and what meeting costs',
+  needs: ['redis-server'],
   async run({ progress }) {
     progress('spreading a million actors');
     const spreads = SHARD_COUNTS.flatMap((shards) => {

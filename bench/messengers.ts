@@ -111,7 +111,11 @@ function rowsOf({ wide, limit, pressed }: Awaited<ReturnType<typeof measure>>): 
     spentOf(`spent on each`, wide),
     { what: `the bare loop`, value: perSecond(GROUPS / limit.result) },
     spentOf(`the bare loop, spent on each`, limit),
-    { what: `÷ the bare loop`, value: (limit.result / wide.result).toFixed(2) },
+    {
+      what: `÷ the bare loop`,
+      value: (limit.result / wide.result).toFixed(2),
+      compared: { product: GROUPS / wide.result, limit: GROUPS / limit.result },
+    },
     {
       what: `${PRESSES} presses in a second, answered`,
       value: `p50 ${millis(pressed.p50)}, p99 ${millis(pressed.p99)}`,

@@ -1,5 +1,6 @@
 /** `npm run bench [-- NAME …] [--seconds N]`: runs the benches, prints tables, keeps the raw figures as JSON. */
 import { parseArgs } from 'node:util';
+import { missingPrograms } from '../test/prerequisites.ts';
 import { accept } from './accept.ts';
 import { cluster } from './cluster.ts';
 import { delivery } from './delivery.ts';
@@ -11,7 +12,7 @@ import { messages } from './messages.ts';
 import { messengers } from './messengers.ts';
 import { migrations } from './migrations.ts';
 import { recording } from './recording.ts';
-import { type Bench, keepReports, machine, printReport, type Report } from './report.ts';
+import { type Bench, keepReports, machine, printReport, printTable, type Report, tableOf } from './report.ts';
 import { scale } from './scale.ts';
 import { signIn } from './sign-in.ts';
 import { slopes } from './slopes.ts';
@@ -55,6 +56,13 @@ console.log(`On ${machine()}, Node ${process.version}`);
 const reports: Report[] = [];
 for (const bench of BENCHES) {
   if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
+  const missing = missingPrograms(bench.needs ?? []);
+  if (missing !== null) {
+    console.error(`The bench ${bench.name} cannot run: ${missing}`);
+    process.exitCode = 1;
+    reports.push({ name: bench.name, title: bench.title, rows: [], raw: null });
+    continue;
+  }
   const measured = await bench.run({
     seconds: Number(values.seconds ?? bench.seconds ?? SECONDS),
     warmupSeconds: Number(values.warmup),
@@ -65,4 +73,5 @@ for (const bench of BENCHES) {
   if (bench.isStrict && report.rows.some(({ met }) => met === false)) process.exitCode = 1;
   reports.push(report);
 }
+printTable(tableOf(reports));
 console.log(`\nRaw figures: ${keepReports(reports)}`);

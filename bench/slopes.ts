@@ -55,6 +55,7 @@ interface Slope extends LoadKind {
 export const slopes: Bench = {
   name: 'slopes',
   title: 'What a Snapshot and a Command cost each resource',
+  needs: ['redis-server'],
   async run(options) {
     const measured: Slope[] = [];
     for (const kind of KINDS) {

@@ -60,6 +60,7 @@ interface Measured extends PageCost {
 export const ui: Bench = {
   name: 'ui',
   title: `The list with ${SHOWN} rows of ${OPEN} Alert Groups in Chromium, ${CHANGES_PER_SECOND} changes a second`,
+  needs: ['chromium'],
   seconds: 600,
   isStrict: true,
   async run({ seconds, progress }) {

@@ -45,6 +45,19 @@ const PROGRAMS: readonly Program[] = [
   })),
 ];
 
+/** @returns what to install when programs of these Debian packages are not there; null when all are */
+export function missingPrograms(
+  debianPackages: readonly string[],
+  exists: (file: string) => boolean = existsSync,
+): string | null {
+  const missing = PROGRAMS.filter(
+    ({ file, debianPackage }) => debianPackages.includes(debianPackage) && !exists(file),
+  );
+  if (missing.length === 0) return null;
+  const files = missing.map(({ file }) => file).join(', ');
+  return `${files} is missing. As root: apt-get install ${missing.map(({ debianPackage }) => debianPackage).join(' ')}`;
+}
+
 /** Installs every missing program with apt, or ends with a sentence that names what is still missing. */
 export function installPrerequisites(): void {
   const missing = PROGRAMS.filter((program) => !existsSync(program.file));
