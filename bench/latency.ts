@@ -102,7 +102,11 @@ async function atFixedRate(options: BenchOptions) {
   }
 }
 
-async function postOne(tocsin: Loaded, name: string): Promise<void> {
+export async function postOne(
+  tocsin: Loaded,
+  name: string,
+  status: 'firing' | 'resolved' = 'firing',
+): Promise<void> {
   const response = await fetch(tocsin.ready.ingest_endpoint, {
     method: 'POST',
     headers: {
@@ -112,10 +116,10 @@ async function postOne(tocsin: Loaded, name: string): Promise<void> {
     body: JSON.stringify({
       version: '4',
       groupKey: name,
-      status: 'firing',
+      status,
       alerts: [
         {
-          status: 'firing',
+          status,
           labels: { alertname: name, cluster: 'production-eu-1', severity: 'warning' },
           annotations: { summary: 'Something is wrong' },
           startsAt: '2026-10-03T09:58:00Z',
@@ -127,7 +131,7 @@ async function postOne(tocsin: Loaded, name: string): Promise<void> {
 }
 
 /** One alert changes in every Snapshot, as fast as they are taken. */
-async function saturated(options: BenchOptions) {
+export async function saturated(options: Pick<BenchOptions, 'seconds' | 'warmupSeconds'>) {
   const tocsin = await Loaded.start();
   try {
     const before = await tocsin.events();

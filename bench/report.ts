@@ -37,6 +37,8 @@ export interface Bench {
   readonly needs?: readonly string[];
   /** Measured seconds when none are asked for. */
   readonly seconds?: number;
+  /** Left out when no name is given. */
+  readonly onlyByName?: true;
   /** A goal that is missed fails the run. */
   readonly isStrict?: true;
   run(options: BenchOptions): Promise<Omit<Report, 'name' | 'title'>>;

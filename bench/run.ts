@@ -16,6 +16,7 @@ import { type Bench, keepReports, machine, printReport, printTable, type Report,
 import { scale } from './scale.ts';
 import { signIn } from './sign-in.ts';
 import { slopes } from './slopes.ts';
+import { soak } from './soak.ts';
 import { templates } from './templates.ts';
 import { ui } from './ui.ts';
 
@@ -36,6 +37,7 @@ const BENCHES: readonly Bench[] = [
   signIn,
   migrations,
   ui,
+  soak,
 ];
 const SECONDS = 10;
 
@@ -55,7 +57,7 @@ if (unknown.length > 0) {
 console.log(`On ${machine()}, Node ${process.version}`);
 const reports: Report[] = [];
 for (const bench of BENCHES) {
-  if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
+  if (positionals.length > 0 ? !positionals.includes(bench.name) : bench.onlyByName) continue;
   const missing = missingPrograms(bench.needs ?? []);
   if (missing !== null) {
     console.error(`The bench ${bench.name} cannot run: ${missing}`);
