@@ -32,14 +32,15 @@ export interface AlertRow {
   readonly sender_groups: readonly string[];
 }
 
-/** Index: group_alerts_pkey. */
+/** Index: group_alerts_pkey. The offset keeps a plan made while the table was small from reading all of it. */
 export const alertRows: RowLoader = {
   kind: ALERT_GROUP,
   async load(sql, keys) {
     const rows = await sql<AlertRow[]>`
-      select * from group_alerts
-      where group_id = any(${wordArray(keys)}::text[])
-      order by group_id, position`;
+      select a.*
+      from unnest(${wordArray(keys)}::text[]) as wanted (id)
+      cross join lateral (select * from group_alerts where group_id = wanted.id offset 0) a
+      order by a.group_id, a.position`;
     const loaded = new Map<string, GroupRows>();
     for (const row of rows) {
       const alerts = loaded.get(row.group_id) ?? new Map<string, GroupAlert>();
@@ -91,14 +92,17 @@ export function createRelatedGroups(sql: Sql): RelatedGroups {
         order by number desc limit 1`;
       return newest ?? null;
     },
-    // Index: slots_pkey.
+    // Index: slots_pkey. The limit keeps a plan made while the table was small from reading all of it.
     async slotTargets(slots) {
       const rows = await sql<{ route_id: string; key_hash: string; group_id: PublicId }[]>`
-        select route_id, key_hash, group_id
-        from slots join unnest(
+        select s.*
+        from unnest(
           ${wordArray(slots.map(({ routeId }) => routeId))}::text[],
           ${wordArray(slots.map(({ keyHash }) => keyHash))}::text[]
-        ) as asked (route_id, key_hash) using (route_id, key_hash)`;
+        ) as asked (route_id, key_hash)
+        cross join lateral (
+          select * from slots where route_id = asked.route_id and key_hash = asked.key_hash limit 1
+        ) s`;
       return new Map(
         rows.map((row) => [
           slotKey({ routeId: row.route_id as PublicId, keyHash: row.key_hash }),

@@ -17,7 +17,7 @@ import { jsonTexts, numberArray, textArray } from '../postgres/bulk-parameters.t
 import { isConflict, isServersFault, isUnavailable } from '../postgres/connection.ts';
 import { fencesOf, LOCKS } from '../postgres/locks.ts';
 import type { ReceiptConsumer, RecordWriter, Sql, Transaction } from '../postgres/records.ts';
-import { type CommitPatience, limitStalls, together } from '../postgres/transaction.ts';
+import { type CommitPatience, limitStalls, pinPlans, together } from '../postgres/transaction.ts';
 import { insertStateChanges } from './actor-states.ts';
 import { type Decisions, OutdatedConfiguration } from './configuration-watch.ts';
 import { insertReplies } from './inbox.ts';
@@ -178,6 +178,7 @@ async function open(
   await together(
     // Said in the transaction, because a session behind a transaction pooler brings settings of its own.
     limitStalls(tx, patience(batch)),
+    pinPlans(tx),
     tx`select set_config('synchronous_commit', 'on', true)`,
     checkEpochs(tx, epochs),
     decisions && decidedWith !== null ? decisions.check(tx, decidedWith) : Promise.resolve(),

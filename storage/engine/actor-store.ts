@@ -13,7 +13,7 @@ import type { Clock, Micros } from '../../runtime/clock.ts';
 import { numberArray, textArray } from '../postgres/bulk-parameters.ts';
 import { unlessUnavailable } from '../postgres/connection.ts';
 import type { ReceiptConsumer, RecordWriter, RowLoader, Sql } from '../postgres/records.ts';
-import { createCommitPatience } from '../postgres/transaction.ts';
+import { createCommitPatience, inPlannedSnapshot } from '../postgres/transaction.ts';
 import { type CommitParts, commitBatch, routeRecords } from './actor-commit.ts';
 import type { Decisions } from './configuration-watch.ts';
 import { deadLetters, postMessages, takeReplies } from './inbox.ts';
@@ -126,18 +126,24 @@ interface InboxRow {
   readonly expires_at: Micros | null;
 }
 
-/** Index: inbox_pkey or inbox_by_shard, whichever is shorter. */
+/**
+ * Index: inbox_pkey or inbox_by_shard, whichever is shorter. Planned each time: the inbox swings between empty and very
+ * many rows, and a plan made while it was empty would sort all of them for every page.
+ */
 async function readInbox(
   sql: Sql,
   ...[shards, known, limit, passedOver]: Parameters<ActorStore['inbox']>
 ): Promise<InboxMessage[]> {
-  const rows = await sql<InboxRow[]>`
-    select seq, receiver_kind, receiver_key, sender, message, asked_by, ask_id, expires_at
-    from inbox
-    where shard = any(${numberArray(shards)}::smallint[]) and seq <> all(${numberArray(known)}::bigint[])
-      and (sender is null or sender <> all(${textArray(passedOver)}::text[]))
-    order by seq
-    limit ${limit}`;
+  const rows = await inPlannedSnapshot(
+    sql,
+    (tx) => tx<InboxRow[]>`
+      select seq, receiver_kind, receiver_key, sender, message, asked_by, ask_id, expires_at
+      from inbox
+      where shard = any(${numberArray(shards)}::smallint[]) and seq <> all(${numberArray(known)}::bigint[])
+        and (sender is null or sender <> all(${textArray(passedOver)}::text[]))
+      order by seq
+      limit ${limit}`,
+  );
   return rows.map((row) => ({
     seq: row.seq,
     to: { kind: row.receiver_kind, key: row.receiver_key },

@@ -5,6 +5,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { WaitingWork } from '../../runtime/wakeup-gate.ts';
 import { numberArray } from '../postgres/bulk-parameters.ts';
 import type { Sql, Transaction } from '../postgres/records.ts';
+import { inPlannedSnapshot } from '../postgres/transaction.ts';
 
 /** Rows beyond are not counted: counting would read them all. */
 export const COUNTED_AT_MOST = 1_000_000;
@@ -65,18 +66,25 @@ export function createWaitingWork(sql: Sql): WaitingWork {
       const found = await sql`select from snapshot_queue where seq <= ${upTo} order by seq limit 1`;
       return found.length > 0;
     },
-    // index: inbox_by_shard
+    // index: inbox_pkey or inbox_by_shard, whichever is shorter for as many as wait
     async newestMessage(shards) {
-      const [row] = await sql<{ newest: number | null }[]>`
-        select max(seq) as newest from inbox
-        where shard = any(${numberArray(shards)}::smallint[]) and receiver_kind = ${ALERT_GROUP}`;
-      return row?.newest ?? null;
+      const [row] = await inPlannedSnapshot(
+        sql,
+        (tx) => tx<{ seq: number }[]>`
+          select seq from inbox
+          where shard = any(${numberArray(shards)}::smallint[]) and receiver_kind = ${ALERT_GROUP}
+          order by seq desc limit 1`,
+      );
+      return row?.seq ?? null;
     },
     async hasMessages(shards, upTo) {
-      const found = await sql`
-        select from inbox
-        where shard = any(${numberArray(shards)}::smallint[]) and receiver_kind = ${ALERT_GROUP} and seq <= ${upTo}
-        limit 1`;
+      const found = await inPlannedSnapshot(
+        sql,
+        (tx) => tx`
+          select from inbox
+          where shard = any(${numberArray(shards)}::smallint[]) and receiver_kind = ${ALERT_GROUP} and seq <= ${upTo}
+          order by seq limit 1`,
+      );
       return found.length > 0;
     },
   };

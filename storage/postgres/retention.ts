@@ -5,6 +5,7 @@ import { stateOf } from '../engine/actor-states.ts';
 import { snapshotPartitions } from '../snapshots/queue.ts';
 import { dropPartitions, type PartitionedTable, pastPartitions } from './partitions.ts';
 import type { Sql } from './records.ts';
+import { inTransaction, pinPlans, together } from './transaction.ts';
 
 export interface Retention {
   readonly stored_snapshots_days: number;
@@ -145,19 +146,24 @@ export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
  */
 export async function removeGroupDetails(sql: Sql, before: Micros, limit: number): Promise<number> {
   // indexes: alert_groups_detailed, deliveries_of_group, delivered_messages_of_group
-  const emptied = await sql`
-    with emptied as materialized (
-      select id from alert_groups
-      where status = 'resolved' and not details_removed and resolved_at < ${before} and firing_alert_count = 0
-      order by resolved_at limit ${limit} for update skip locked
-    ), alerts as (
-      delete from group_alerts where group_id in (select id from emptied)
-    ), deliveries as (
-      delete from deliveries where group_id in (select id from emptied) and not wanted
-    ), messages as (
-      delete from delivered_messages where group_id in (select id from emptied)
-    )
-    update alert_groups set details_removed = true where id in (select id from emptied)`;
+  const [, emptied] = await inTransaction(sql, (tx) =>
+    together(
+      pinPlans(tx),
+      tx`
+        with emptied as materialized (
+          select id from alert_groups
+          where status = 'resolved' and not details_removed and resolved_at < ${before} and firing_alert_count = 0
+          order by resolved_at limit ${limit} for update skip locked
+        ), alerts as (
+          delete from group_alerts where group_id in (select id from emptied)
+        ), deliveries as (
+          delete from deliveries where group_id in (select id from emptied) and not wanted
+        ), messages as (
+          delete from delivered_messages where group_id in (select id from emptied)
+        )
+        update alert_groups set details_removed = true where id in (select id from emptied)`,
+    ),
+  );
   return emptied.count;
 }
 
@@ -168,24 +174,29 @@ export async function removeGroupDetails(sql: Sql, before: Micros, limit: number
  */
 export async function removeGroups(sql: Sql, before: Micros, limit: number): Promise<number> {
   // indexes: alert_groups_resolved from its old end, notes_group, slots_group, deliveries_of_group
-  const removed = await sql`
-    with removed as materialized (
-      select id from alert_groups
-      where status = 'resolved' and details_removed and resolved_at < ${before}
-      order by resolved_at limit ${limit} for update skip locked
-    ), notes as (
-      delete from notes where group_id in (select id from removed)
-    ), slots as (
-      delete from slots where group_id in (select id from removed)
-    ), deliveries as (
-      delete from deliveries where group_id in (select id from removed)
-    ), forgotten as (
-      delete from actors where kind = 'alert_group' and key in (select id from removed)
-      returning ${stateOf(sql)} as state
-    ), counted as (
-      insert into actor_states (kind, state, change)
-      select 'alert_group', state, -count(*) from forgotten group by state
-    )
-    delete from alert_groups where id in (select id from removed)`;
+  const [, removed] = await inTransaction(sql, (tx) =>
+    together(
+      pinPlans(tx),
+      tx`
+        with removed as materialized (
+          select id from alert_groups
+          where status = 'resolved' and details_removed and resolved_at < ${before}
+          order by resolved_at limit ${limit} for update skip locked
+        ), notes as (
+          delete from notes where group_id in (select id from removed)
+        ), slots as (
+          delete from slots where group_id in (select id from removed)
+        ), deliveries as (
+          delete from deliveries where group_id in (select id from removed)
+        ), forgotten as (
+          delete from actors where kind = 'alert_group' and key in (select id from removed)
+          returning ${stateOf(sql)} as state
+        ), counted as (
+          insert into actor_states (kind, state, change)
+          select 'alert_group', state, -count(*) from forgotten group by state
+        )
+        delete from alert_groups where id in (select id from removed)`,
+    ),
+  );
   return removed.count;
 }

@@ -95,6 +95,17 @@ export async function together<T extends readonly unknown[]>(
   return values as unknown as T;
 }
 
+/**
+ * For a transaction that finds its rows by key. The server keeps plans that it made for the sizes that tables had then:
+ * one made while they were small would read all of them for ever after. By key is right at every size.
+ */
+export function pinPlans(tx: Transaction): Promise<unknown> {
+  // Handed to the driver before what it is for, which need not wait for its answer.
+  return tx`
+    select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+      set_config('enable_mergejoin', 'off', true)`.execute();
+}
+
 /** A takeover from a process that stopped in the middle of a commit waits as long (operations §5.2), ms. */
 const FIRST_PATIENCE = 1_500;
 /** Below what a commit's connection may be silent for. */

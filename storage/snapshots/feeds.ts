@@ -229,7 +229,8 @@ function placesIn(
 
 /**
  * Reads homes, and the Slots of Alerts without a live one; reserves those Slots that are not there. All but those that
- * somebody else reserves meanwhile are in the answer. Indexes: group_alerts_known, alert_groups_pkey, slots_pkey.
+ * somebody else reserves meanwhile are in the answer. Indexes: group_alerts_known, alert_groups_pkey, slots_pkey. `offset`
+ * and `limit` keep a plan made while the tables were small from reading all of them.
  */
 async function readPlaces(
   sql: Sql,
@@ -254,8 +255,10 @@ async function readPlaces(
         w.place, a.fingerprint, a.group_id, a.state, a.starts_at, a.ended_start, a.resolved_at, a.resolved_by,
         (a.state = 'firing' or (g.status <> 'resolved' and g.moved_from_route_id is null)) as live
       from wanted w
-      join group_alerts a on a.integration_id = w.integration_id and a.fingerprint = w.fingerprint
-      join alert_groups g on g.id = a.group_id
+      cross join lateral (
+        select * from group_alerts where integration_id = w.integration_id and fingerprint = w.fingerprint offset 0
+      ) a
+      cross join lateral (select * from alert_groups where id = a.group_id limit 1) g
       order by w.place, a.fingerprint, (a.state = 'firing') desc, a.resolved_at desc
     ), slot as (
       select distinct on (w.route_id, w.key_hash) w.route_id, w.key_hash, w.group_id from wanted w

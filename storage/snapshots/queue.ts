@@ -14,7 +14,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import { numberArray, textArray } from '../postgres/bulk-parameters.ts';
 import { dayOf, type PartitionedTable } from '../postgres/partitions.ts';
 import type { ReceiptConsumer, RecordWriter, Sql, Transaction } from '../postgres/records.ts';
-import { inTransaction, together } from '../postgres/transaction.ts';
+import { inTransaction, pinPlans, together } from '../postgres/transaction.ts';
 
 /**
  * The tables that are partitioned by UTC day, and what a new partition needs. Bodies up to 8 KB stay in their row:
@@ -92,15 +92,18 @@ export function createSnapshotQueue(sql: Sql): SnapshotQueue {
       return Buffer.concat(pieces);
     },
     async bodies(snapshots) {
+      // Index: snapshot_bodies_pkey. The limit keeps a plan made while there were few from reading all of them.
       const rows = await sql<{ hash: string; body: Buffer }[]>`
-        select encode(b.hash, 'hex') as hash, b.body
+        select wanted.hash, b.body
         from (
           select distinct * from unnest(
             ${numberArray(snapshots.map(({ receivedAt }) => dayOf(receivedAt)))}::integer[],
             ${snapshots.map(({ bodyHash }) => bodyHash)}::text[]
           )
         ) as wanted (day, hash)
-        join snapshot_bodies b on b.day = wanted.day and b.hash = decode(wanted.hash, 'hex')`;
+        cross join lateral (
+          select body from snapshot_bodies where day = wanted.day and hash = decode(wanted.hash, 'hex') limit 1
+        ) b`;
       return new Map(rows.map(({ hash, body }) => [hash, body]));
     },
     async fail(failures) {
@@ -147,49 +150,43 @@ async function claim(tx: Transaction, failures: readonly FailedSnapshot[]): Prom
 
 /** One that is not in the queue any more is left out here, and refused by its receipt. */
 async function settle(tx: Transaction, settled: readonly SnapshotSettled[]): Promise<void> {
-  await together(
-    pinPlans(tx),
-    tx`
-      with outcome as (
-        select * from unnest(
-          ${numberArray(settled.map(({ seq }) => seq))}::bigint[],
-          ${numberArray(settled.map(({ processedAt }) => processedAt))}::bigint[],
-          ${textArray(settled.map(({ groupKey }) => groupKey))}::text[],
-          ${numberArray(settled.map(({ alertCount }) => alertCount))}::integer[],
-          ${numberArray(settled.map(({ truncatedAlerts }) => truncatedAlerts))}::integer[],
-          ${textArray(settled.map(({ error }) => error))}::text[]
-        ) as o (seq, processed_at, group_key, alert_count, truncated_alerts, processing_error)
-      ), stored as (
-        insert into stored_snapshots (
-          received_at, seq, id, integration_id, body_hash, size_bytes, content_type,
-          processed_at, group_key, alert_count, truncated_alerts, processing_error, processed_before
-        )
-        select q.received_at, q.seq, q.id, q.integration_id, q.body_hash, q.size_bytes, q.content_type,
-          o.processed_at, o.group_key, o.alert_count, o.truncated_alerts, o.processing_error,
-          q.replay_of_processed
-        from outcome o join snapshot_queue q on q.seq = o.seq
-      ), counted as (
-        insert into integration_counter_slots (integration_id, slot, snapshot_count, last_snapshot_at)
-        select q.integration_id, pg_backend_pid() % ${COUNTER_SLOTS}, count(*), max(q.received_at)
-        from outcome o join snapshot_queue q on q.seq = o.seq
-        where not q.is_replay
-        group by q.integration_id order by q.integration_id
-        on conflict (integration_id, slot) do update set
-          snapshot_count = integration_counter_slots.snapshot_count + excluded.snapshot_count,
-          last_snapshot_at = greatest(integration_counter_slots.last_snapshot_at, excluded.last_snapshot_at)
+  await tx`
+    with outcome as (
+      select * from unnest(
+        ${numberArray(settled.map(({ seq }) => seq))}::bigint[],
+        ${numberArray(settled.map(({ processedAt }) => processedAt))}::bigint[],
+        ${textArray(settled.map(({ groupKey }) => groupKey))}::text[],
+        ${numberArray(settled.map(({ alertCount }) => alertCount))}::integer[],
+        ${numberArray(settled.map(({ truncatedAlerts }) => truncatedAlerts))}::integer[],
+        ${textArray(settled.map(({ error }) => error))}::text[]
+      ) as o (seq, processed_at, group_key, alert_count, truncated_alerts, processing_error)
+    ), stored as (
+      insert into stored_snapshots (
+        received_at, seq, id, integration_id, body_hash, size_bytes, content_type,
+        processed_at, group_key, alert_count, truncated_alerts, processing_error, processed_before
       )
-      select`,
-  );
+      select q.received_at, q.seq, q.id, q.integration_id, q.body_hash, q.size_bytes, q.content_type,
+        o.processed_at, o.group_key, o.alert_count, o.truncated_alerts, o.processing_error,
+        q.replay_of_processed
+      from outcome o join snapshot_queue q on q.seq = o.seq
+    ), counted as (
+      insert into integration_counter_slots (integration_id, slot, snapshot_count, last_snapshot_at)
+      select q.integration_id, pg_backend_pid() % ${COUNTER_SLOTS}, count(*), max(q.received_at)
+      from outcome o join snapshot_queue q on q.seq = o.seq
+      where not q.is_replay
+      group by q.integration_id order by q.integration_id
+      on conflict (integration_id, slot) do update set
+        snapshot_count = integration_counter_slots.snapshot_count + excluded.snapshot_count,
+        last_snapshot_at = greatest(integration_counter_slots.last_snapshot_at, excluded.last_snapshot_at)
+    )
+    select`;
 }
 
 /** @throws {ReceiptGoneError} another commit settled some of them before */
 async function dequeue(tx: Transaction, receipts: readonly SnapshotReceipt[]): Promise<void> {
-  const [, gone] = await together(
-    pinPlans(tx),
-    tx<{ seq: number }[]>`
-      delete from snapshot_queue where seq = any(${numberArray(receipts.map(({ seq }) => seq))}::bigint[])
-      returning seq`,
-  );
+  const gone = await tx<{ seq: number }[]>`
+    delete from snapshot_queue where seq = any(${numberArray(receipts.map(({ seq }) => seq))}::bigint[])
+    returning seq`;
   if (gone.length === receipts.length) return;
   const used = new Set(gone.map(({ seq }) => seq));
   throw new ReceiptGoneError(receipts.filter(({ seq }) => !used.has(seq)));
@@ -261,14 +258,6 @@ async function readPage(tx: Transaction, ranges: readonly ShardRange[], limit: n
   const [newest] = numbers;
   if (!newest) throw new Error('the sequence snapshot_number is empty');
   return { snapshots: rows.map((row) => ({ ...queuedOf(row), shard: row.shard })), drawn: newest.drawn };
-}
-
-/**
- * The queue swings between empty and millions of rows, and a plan made while it was empty would read it from end to
- * end for ever after. By key is right at every size.
- */
-function pinPlans(tx: Transaction): Promise<unknown> {
-  return tx`select set_config('enable_seqscan', 'off', true)`.execute();
 }
 
 interface QueuedRow {

@@ -16,7 +16,7 @@ export async function listRecent(
   pace: Pace,
   recent: RecentGroups,
 ): Promise<GroupPage | null> {
-  if (!isWorthIt(query.filter)) return null;
+  if (!isWorthIt(query)) return null;
   if (mayBeResolved(query.filter) && !recent.reachesBack(query.filter.from)) return null;
   const known = await recent.current();
   if (known === null || (mayBeResolved(query.filter) && !hasResolved(known, query.filter))) return null;
@@ -67,9 +67,10 @@ export async function countInMemory(
   return { counts: isAll ? counts : { ...counts, resolved: 0 }, isAll };
 }
 
-/** Lists in the order of an index come from it as quickly. */
-function isWorthIt(filter: GroupFilter): boolean {
+/** Lists in the order of an index come from it as quickly, unless it begins with all that ended before the range. */
+function isWorthIt({ filter, descending }: GroupListQuery): boolean {
   if (filter.number !== null) return false;
+  if (!descending && filter.from !== null && mayBeResolved(filter)) return true;
   return (
     filter.matchers.length + filter.integrationIds.length + filter.severities.length > 0 ||
     [

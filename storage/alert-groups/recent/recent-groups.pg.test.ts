@@ -394,6 +394,26 @@ describe('what is in memory', () => {
     expect(await listed('warning')).toEqual([]);
   });
 
+  test('answers the oldest of a range, whose order begins with all that ended before it', async () => {
+    await write(example(1));
+    const recent = recentGroups();
+    await recent.load();
+    const sql = database.sql();
+    const reader = createGroupReader(sql, undefined, recent);
+    // What nobody notes only SQL knows.
+    await sql`alter table alert_groups disable trigger note_inserted`;
+    await write(example(2));
+    await sql`alter table alert_groups enable trigger note_inserted`;
+    const listed = async (descending: boolean, filter: GroupFilter = EVERYTHING) => {
+      const { items } = await reader.list({ sort: 'started_at', descending, after: null, limit: 5, filter });
+      return items.map(({ number }) => number).sort();
+    };
+    expect(await listed(false)).toEqual([1]);
+    expect(await listed(true)).toEqual([1, 2]);
+    expect(await listed(false, { ...EVERYTHING, from: null })).toEqual([1, 2]);
+    expect(await listed(false, { ...EVERYTHING, statuses: ['firing'] })).toEqual([1, 2]);
+  });
+
   test('stays when labels of resolved groups are too much, without these', async () => {
     const labels = { host: 'x'.repeat(2_000) };
     await write(example(1), example(2, { status: 'resolved', labels }));
