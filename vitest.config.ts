@@ -99,11 +99,18 @@ export default defineConfig({
         test: {
           name: 'scenarios',
           setupFiles: CHECKED,
-          include: ['test/scenarios/*.test.ts'],
+          include: ['test/{scenarios,plans}/*.test.ts'],
           globalSetup: ['./test/postgres-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'plans',
+          include: ['test/plans/*.test.ts'],
+          env: { PLANS_GROUPS: '1000000' },
         },
       },
       {

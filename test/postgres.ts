@@ -35,6 +35,8 @@ const FAST = {
 export interface TestServer {
   /** The server with its maintenance database. */
   readonly settings: DatabaseSettings;
+  /** Folder of its files. */
+  readonly dataDir: string;
   /** A fresh database of its own name, with all migrations applied unless `empty`. */
   createDatabase(empty?: 'empty'): Promise<DatabaseSettings>;
   /** Ends the server and removes its files. */
@@ -44,11 +46,12 @@ export interface TestServer {
 /**
  * Starts a server on files of its own, for programs and tests that need one.
  * PostgreSQL 18 as installed by npm; `TOCSIN_TEST_POSTGRES=15` takes Debian's 15.
+ * @param more server settings besides
  */
-export async function startTestServer(): Promise<TestServer> {
+export async function startTestServer(more: Readonly<Record<string, string>> = {}): Promise<TestServer> {
   const home = await mkdtemp(path.join(os.tmpdir(), 'tocsin-pg-'));
   await chmod(home, 0o711);
-  const server = await startChosen(home);
+  const server = await startChosen(home, more);
   const stop = async () => {
     await server.stop();
     await rm(home, { recursive: true, force: true });
@@ -61,14 +64,15 @@ export async function startTestServer(): Promise<TestServer> {
   }
   return {
     settings: server.settings,
+    dataDir: path.join(home, 'cluster'),
     createDatabase: (empty) => createTestDatabase(server.settings, empty),
     stop,
   };
 }
 
-function startChosen(home: string): Promise<RunningPostgres> {
+function startChosen(home: string, more: Readonly<Record<string, string>>): Promise<RunningPostgres> {
   const major = process.env.TOCSIN_TEST_POSTGRES;
-  const options = { dataDir: home, settings: FAST, role: 'superuser' } as const;
+  const options = { dataDir: home, settings: { ...FAST, ...more }, role: 'superuser' } as const;
   return major === undefined
     ? startEmbeddedPostgres(options)
     : startPostgresFrom(`/usr/lib/postgresql/${major}/bin`, options);

@@ -20,7 +20,7 @@ const DETAILS_DAYS = 90;
 
 /** Same amounts and instant, same rows. */
 export async function seedGroups(sql: Sql, now: Micros, amounts: Amounts): Promise<void> {
-  const { open, resolved, routes, integrations, days } = amounts;
+  const { routes, integrations } = amounts;
   await ensurePartitions(sql, now, PARTITIONED_TABLES);
   await sql`select setseed(0.5)`;
   await sql`
@@ -41,19 +41,26 @@ export async function seedGroups(sql: Sql, now: Micros, amounts: Amounts): Promi
     )
     select 'NT' || lpad(n::text, 12, '0'), 1, false, 'Integration ' || n, '', '{}', 45, false, 300, ${now}::bigint
     from generate_series(1, ${integrations}::int) as n`;
+  await fillGroups(sql, now, amounts);
+  await sql`vacuum (analyze) alert_groups`;
+  await sql`vacuum (analyze) group_alerts`;
+}
+
+/** Alert Groups numbered from `first` on, the resolved ones first, and their Alerts. */
+export async function fillGroups(sql: Sql, now: Micros, amounts: Amounts, first = 1): Promise<void> {
+  const { open, resolved, routes, integrations, days } = amounts;
+  const detailsSince = now - DETAILS_DAYS * DAY;
   await insertGroups(sql, {
-    ...{ first: 1, count: resolved, routes, integrations },
+    ...{ first, count: resolved, routes, integrations, detailsSince },
     startedAt: evenly(sql, now - DAY - days * DAY, now - DAY),
     status: sql`'resolved'`,
   });
   await insertGroups(sql, {
-    ...{ first: resolved + 1, count: open, routes, integrations },
+    ...{ first: first + resolved, count: open, routes, integrations, detailsSince },
     startedAt: evenly(sql, now - 30 * DAY, now),
     status: sql`(case when random() < 0.8 then 'firing' when random() < 0.75 then 'acknowledged' else 'snoozed' end)`,
   });
-  await insertAlerts(sql, now);
-  await sql`vacuum (analyze) alert_groups`;
-  await sql`vacuum (analyze) group_alerts`;
+  await insertAlerts(sql, now, first);
 }
 
 /** Of every open Alert Group its actor and one delivered message, as large as they are. For what migrations do to both. */
@@ -93,18 +100,21 @@ interface Groups {
   readonly routes: number;
   readonly integrations: number;
   readonly startedAt: Span;
+  /** Those that ended before are without details. */
+  readonly detailsSince: Micros;
   readonly status: Fragment;
 }
 
 /** Durations are spread as people's are: many short ones and a long tail. */
 async function insertGroups(sql: Sql, groups: Groups): Promise<void> {
-  const { first, count, routes, integrations, startedAt, status } = groups;
+  const { first, count, routes, integrations, startedAt, status, detailsSince } = groups;
   await sql`
     insert into alert_groups (
       id, number, title, summary, status, route_id, original_route_id, key_hash, group_labels, common_labels,
       common_annotations, integration_ids, severity_level, owner_id, snoozed_by, snooze_until, started_at,
       resolved_at, last_changed_at, resolved_by, resolve_reason, reopen_count, firing_alert_count,
-      resolved_alert_count, unclaimed, delivery_problem, in_grace, first_acknowledged_at, first_published_at
+      resolved_alert_count, unclaimed, delivery_problem, in_grace, first_acknowledged_at, first_published_at,
+      details_removed
     )
     select
       'AG' || lpad(n::text, 12, '0'), n, 'Alert' || n % 2000 || ' on host-' || n % 9973,
@@ -125,7 +135,7 @@ async function insertGroups(sql: Sql, groups: Groups): Promise<void> {
       case when resolved_at is not null and n % 3 <> 0 then 'resolved' end,
       case when n % 20 = 0 then 1 else 0 end, case when resolved_at is null then 1 else 0 end,
       case when resolved_at is null then 0 else 1 end, n % 50 = 0, n % 500 = 0, false, acknowledged_at,
-      started_at + ${2 * SECOND}::bigint
+      started_at + ${2 * SECOND}::bigint, coalesce(resolved_at < ${detailsSince}::bigint, false)
     from (
       select
         drawn.*,
@@ -144,13 +154,13 @@ async function insertGroups(sql: Sql, groups: Groups): Promise<void> {
 }
 
 /** One Alert a group, of those whose details are kept. Sixty of them belong to a sender group that repeats itself. */
-async function insertAlerts(sql: Sql, now: Micros): Promise<void> {
+async function insertAlerts(sql: Sql, now: Micros, first: number): Promise<void> {
   await sql`
     insert into feeds (key, integration_id, group_key, last_received_at)
     select distinct
       integration_ids[1] || '.' || number % 2000, integration_ids[1], '{}:{alertname="Alert' || number % 2000 || '"}',
       ${now}::bigint - (number % 2000) * ${SECOND}::bigint
-    from alert_groups where status <> 'resolved'
+    from alert_groups where status <> 'resolved' and number >= ${first}
     on conflict do nothing`;
   await sql`
     insert into group_alerts (
@@ -163,8 +173,11 @@ async function insertAlerts(sql: Sql, now: Micros): Promise<void> {
       started_at, coalesce(resolved_at, started_at), resolved_at,
       case when resolved_at is not null then 'own_entry' end,
       case when status = 'resolved' then '{}'::jsonb
-        else jsonb_build_object(integration_ids[1] || '.' || number % 2000, jsonb_build_object('state', 'listed', 'at', started_at)) end,
+        else jsonb_build_object(
+          integration_ids[1] || '.' || number % 2000,
+          jsonb_build_object('state', 'listed', 'since', started_at, 'groupKey', '{}:{alertname="Alert' || number % 2000 || '"}')
+        ) end,
       array['{}:{alertname="Alert' || number % 2000 || '"}']
     from alert_groups
-    where status <> 'resolved' or resolved_at >= ${now - DETAILS_DAYS * DAY}::bigint`;
+    where number >= ${first} and not details_removed`;
 }

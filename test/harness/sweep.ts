@@ -31,11 +31,13 @@ const ID = /\b[A-Z]{2}[0-9A-HJKMNP-TV-Z]{12}\b/g;
 
 /**
  * Reads everything that the description of the API lets a person read, with every id that an answer holds.
+ * @param most how many ids of a kind a place is asked for
  * @returns paths of the description that never answered 200
  */
 export async function walkApi(
   api: Api,
   tell: (place: string, text: string) => void,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<readonly string[]> {
   const { paths } = await api.get('/openapi.json');
   const reads = Object.entries<Json>(paths)
@@ -47,6 +49,7 @@ export async function walkApi(
   const answered = new Set<string>();
   /** Kinds of ids that a place took, or did not. */
   const takes = new Map<string, boolean>();
+  const counted = new Map<string, number>();
 
   const read = async (path: string, target: string): Promise<boolean> => {
     if (asked.has(target)) return true;
@@ -73,7 +76,13 @@ export async function walkApi(
         if (!place.includes('*')) await read(path, place);
         else {
           const kindOf = (id: string) => `${place} ${id.slice(0, 2)}`;
-          const wanted = [...ids].filter((id) => takes.get(kindOf(id)) !== false);
+          const isWanted = (id: string) => {
+            if (takes.get(kindOf(id)) === false || asked.has(place.replace('*', id))) return false;
+            const before = counted.get(kindOf(id)) ?? 0;
+            counted.set(kindOf(id), before + 1);
+            return before < most;
+          };
+          const wanted = [...ids].filter(isWanted);
           for (let from = 0; from < wanted.length; from += AT_ONCE) {
             const some = wanted.slice(from, from + AT_ONCE).filter((id) => takes.get(kindOf(id)) !== false);
             await Promise.all(

@@ -27,7 +27,7 @@ export class World {
   readonly sql: Sql;
   /** What the service logged, warnings and notices alike. */
   readonly logged: Logged[] = [];
-  readonly #settings: DatabaseSettings;
+  readonly settings: DatabaseSettings;
   #running: RunningService | null = null;
   #admin: Api | null = null;
   #bell = '';
@@ -35,7 +35,7 @@ export class World {
   #rung = 0;
 
   private constructor(settings: DatabaseSettings, receiver: WebhookReceiver, start?: Micros) {
-    this.#settings = settings;
+    this.settings = settings;
     this.receiver = receiver;
     this.clock = createScenarioClock(start);
     this.sql = connect(settings, { max: 2, applicationName: 'scenario' });
@@ -79,7 +79,7 @@ export class World {
   }
 
   async start(): Promise<void> {
-    this.#running = await runService(this.#settings, this.clock, (event, fields) => {
+    this.#running = await runService(this.settings, this.clock, (event, fields) => {
       this.logged.push({ at: this.clock.now(), event, fields: fields ?? {} });
     });
     await this.settle();
@@ -170,7 +170,7 @@ export class World {
     if (this.#running) await this.stop();
     await this.sql.end({ timeout: 1 });
     await this.receiver.close();
-    await dropTestDatabase(server, this.#settings);
+    await dropTestDatabase(server, this.settings);
   }
 }
 
