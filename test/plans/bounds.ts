@@ -96,6 +96,11 @@ const BOUNDS: readonly Bound[] = [
     why: 'the bounds of the Request log are looked for by the hour',
     rows: all,
   },
+  {
+    statement: /^with emptied as materialized/,
+    why: 'a batch of groups and what belongs to them, and pages of every index that they are written to',
+    rows: () => MOST_ROWS,
+  },
   { statement: /^delete from webhook_events/, why: 'a block range index, read by the hour', rows: all },
   { statement: /from notes where id =/, why: 'one Note', rows: all, whileKept: true },
   { statement: /from notes where group_id =/, why: 'Notes of a group', rows: all, whileKept: true },
