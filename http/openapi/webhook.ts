@@ -64,7 +64,7 @@ const Group = d.named(
     route: EntityRef,
     urgent: d.flag('Whether it is Urgent.'),
     severity_level: SeverityLevel,
-    started_at: d.time('When its first Alert began to fire.'),
+    started_at: d.time('When it was created: its first Alert was received.'),
     resolved_at: v.nullable(d.time('When it was resolved; null while open.')),
     snooze_until: v.nullable(d.time('When the Snooze ends; null without an end, and unless snoozed.')),
     reopen_count: d.count('How often it was opened again.'),

@@ -15,7 +15,7 @@ const MAX_AHEAD = 3650 * DAY;
 export const SnoozeInput = d.named(
   'SnoozeInput',
   v.object({
-    until: d.described(v.nullish(requiredInstant), 'A time in the future, at most a year away.'),
+    until: d.described(v.nullish(requiredInstant), 'A time in the future, at most 3,650 days away.'),
     no_end: d.described(v.nullish(v.literal(true, 'invalid_format')), '`true`: without end.'),
     preset: d.described(
       v.nullish(v.picklist(SNOOZE_PRESETS)),

@@ -3741,7 +3741,7 @@ export interface components {
         readonly SnoozeInput: {
             /**
              * Format: date-time
-             * @description A time in the future, at most a year away.
+             * @description A time in the future, at most 3,650 days away.
              */
             readonly until?: string | null;
             /**
@@ -4470,7 +4470,7 @@ export interface components {
             readonly severity_level: components["schemas"]["SeverityLevel"];
             /**
              * Format: date-time
-             * @description When its first Alert began to fire.
+             * @description When it was created: its first Alert was received.
              */
             readonly started_at: string;
             /**
