@@ -55,7 +55,7 @@ const telling: fc.Arbitrary<Telling> = fc.record({
   resolves: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: names }),
   gone: fc.uniqueArray(fc.constantFrom('X1', 'X2', 'P1'), { maxLength: 1 }),
   stale: fc.uniqueArray(fc.constantFrom('XC', 'Xb'), { maxLength: 1 }),
-  annotations: fc.constantFrom({}, { summary: 's' }),
+  annotations: fc.constantFrom({}, { summary: 's' }, { summary: 't' }),
   newStart: fc.boolean(),
   feed: fc.constantFrom('G', 'H'),
   integration: fc.constantFrom(SENDER, SENDER, OTHER_SENDER),
@@ -200,6 +200,9 @@ function checkInvariants(world: World): void {
     const bySystem = context.resolution?.by === 'system';
     expect(row?.status).toBe(status);
     expect(row?.firingAlertCount).toBe(firing.length);
+    const summaries = firing.map(({ report }) => report.annotations.summary ?? null);
+    const said = summaries.filter((summary) => summary !== null);
+    if (firing.length > 0) expect(said.length > 0 ? said : summaries).toContain(row?.summary);
     if (isOpen(state)) expect(firing.length).toBeGreaterThan(0);
     if (bySystem) expect(firing).toEqual([]);
 

@@ -11,11 +11,12 @@ import {
   commonOf,
   cutTitle,
   intersect,
+  type Portrait,
   portrayed,
   sharedAlertname,
   titleFromKey,
 } from './reading/alert-summary.ts';
-import type { GroupAlert } from './rows.ts';
+import { type GroupAlert, keyOf } from './rows.ts';
 
 describe('allowed Commands', () => {
   const group = (status: GroupStatus, more: Partial<Commanded> = {}): Commanded => ({
@@ -137,6 +138,78 @@ test('the beginning of its Alerts stays when they fire again later, and goes bac
   const again = portrayed(first, alertAt(900), frame);
   const earlier = portrayed(again, alertAt(300), frame);
   expect([first, again, earlier].map(({ alertsStartedAt }) => alertsStartedAt)).toEqual([600, 600, 300]);
+});
+
+describe('summary', () => {
+  /** `a s 5`: Alert a fires since 5 with the summary s, `-` for none; a last `!` for one that ended. */
+  const rowsOf = (text: string) => {
+    const alerts = text.split(', ').map((alert, position) => {
+      const [fingerprint = '', said, startsAt, end] = alert.split(' ');
+      const annotations = said === '-' ? { summary: '' } : { summary: said };
+      const report = { fingerprint, labels: {}, annotations, severityLevel: 'info', generatorUrl: null };
+      const state = end === '!' ? 'resolved' : 'firing';
+      const row = { integrationId: 'NT1', report, position, state, startsAt: Number(startsAt) };
+      return row as unknown as GroupAlert;
+    });
+    return new Map(alerts.map((alert) => [keyOf(alert), alert]));
+  };
+  const frame = { groupLabels: {}, routeName: 'R' };
+
+  test.each<[string, string[], (string | null)[]]>([
+    ['of the earliest start, whatever the order of the listing', ['a s 5, b t 3'], ['t']],
+    ['of the first listed of equal starts', ['a s 5, b t 5'], ['s']],
+    ['passes over Alerts without one', ['a - 1, b t 3'], ['t']],
+    ['null without any', ['a - 1'], [null]],
+    ['stays when another joins, however early that began', ['a s 5', 'a s 5, b t 3'], ['s', 's']],
+    ['stays when its Alert goes on with a newer start', ['a s 5, b t 6', 'a s 9, b t 6'], ['s', 's']],
+    ['follows the annotation of its Alert', ['a s 5, b t 6', 'a z 5, b t 6'], ['s', 'z']],
+    ['leaves an Alert whose annotation is removed', ['a s 5, b t 6', 'a - 5, b t 6'], ['s', 't']],
+    [
+      'becomes that of the one that fires longest when its Alert ends',
+      ['a s 5, b t 7, c u 6', 'a s 5 !, b t 7, c u 6'],
+      ['s', 'u'],
+    ],
+    [
+      'stays there when the first one fires again',
+      ['a s 5, b t 6', 'a s 5 !, b t 6', 'a s 9, b t 6'],
+      ['s', 't', 't'],
+    ],
+    ['null when those that fire on have none', ['a s 5, b - 6', 'a s 5 !, b - 6'], ['s', null]],
+    ['found again after none had one', ['a - 5', 'a - 5, b t 6', 'a s 5, b t 6'], [null, 't', 't']],
+    ['stays while none fires', ['a s 5, b t 6', 'a s 5 !, b t 6 !'], ['s', 's']],
+    [
+      'at a Reopen of the Alert that fires again',
+      ['a s 5, b t 6', 'a s 5 !, b t 6 !', 'a s 5 !, b t 9'],
+      ['s', 's', 't'],
+    ],
+    [
+      'at a Reopen of the same Alert if that fires again, too',
+      ['a s 5, b t 6', 'a s 5 !, b t 6 !', 'a s 9, b t 8'],
+      ['s', 's', 's'],
+    ],
+    ['at a Reopen after retention removed the others', ['a s 5', 'a s 5 !', 'b t 9'], ['s', 's', 't']],
+  ])('is %s', (_, steps, expected) => {
+    let portrait: Portrait | null = null;
+    const shown = steps.map((step) => {
+      portrait = portrayed(portrait, rowsOf(step), frame);
+      return portrait.summary;
+    });
+    expect(shown).toEqual(expected);
+  });
+
+  test('is chosen anew where its Alert is not known, and stays while none fires', () => {
+    const { summaryFrom: _, ...stored } = portrayed(null, rowsOf('a s 5, b t 6'), frame);
+    expect(portrayed(stored, rowsOf('a s 5 !, b t 6'), frame).summary).toBe('t');
+    expect(portrayed(stored, rowsOf('a s 5 !, b t 6 !'), frame).summary).toBe('s');
+  });
+
+  test('is found among 1,000 Alerts whose first ends', () => {
+    const many = Array.from({ length: 1_000 }, (_, at) => `n${at} s${at} ${at}`);
+    const before = portrayed(null, rowsOf(many.join(', ')), frame);
+    expect(portrayed(before, rowsOf([`${many[0]} !`, ...many.slice(1)].join(', ')), frame).summary).toBe(
+      's1',
+    );
+  });
 });
 
 describe('Mentions', () => {

@@ -5,9 +5,9 @@ import type { PublicId } from '../../runtime/public-id.ts';
 import {
   commonOf,
   cutTitle,
-  firstSummary,
   highestLevel,
   isUrgent,
+  longestFiring,
   sharedAlertname,
   titleFromKey,
 } from '../alert-group/reading/alert-summary.ts';
@@ -140,17 +140,17 @@ const MOST_ALERTS = 1_000;
 function receivedGroup(received: readonly TemplateAlert[], frame: SampleFrame): TemplateGroup {
   const { route, directory, publicUrl } = frame;
   const alerts = inMessageOrder(received).slice(0, MOST_ALERTS);
-  const firing = alerts.filter(({ status }) => status === 'firing');
-  const levels = (firing.length > 0 ? firing : alerts).map(
-    ({ labels }) => severityOf(labels, directory.organization).level,
-  );
+  const firing = received.filter(({ status }) => status === 'firing');
+  const deciding = firing.length > 0 ? firing : received;
+  const levels = deciding.map(({ labels }) => severityOf(labels, directory.organization).level);
+  const summarized = longestFiring(deciding.filter(({ annotations }) => annotations.summary));
   const severityLevel = highestLevel(levels) ?? 'info';
   const groupLabels = groupLabelsFor(route.groupKey, alerts[0]?.labels ?? {});
   const alertname = sharedAlertname(alerts.map(({ labels }) => labels));
   return {
     number: 1,
     title: alertname === null ? titleFromKey(groupLabels, route.name) : cutTitle(alertname),
-    summary: firstSummary(alerts.map(({ annotations }) => annotations)),
+    summary: summarized?.annotations.summary ?? null,
     status: firing.length > 0 ? 'firing' : 'resolved',
     route: route.name,
     severityLevel,

@@ -55,7 +55,7 @@ const Group = d.named(
     number: d.count('The number that people know it by, `#N`.'),
     id: d.id('AG'),
     title: d.text('A line that names it.'),
-    summary: d.textOrNull('The summary that all its Alerts share; null without one.'),
+    summary: d.textOrNull('The summary of an Alert that fires, or that did last; null without one.'),
     status: GroupStatus,
     owner: d.described(
       v.optional(v.strictObject({ ...Person, login: d.text('Login of the Owner.') })),

@@ -23,6 +23,13 @@ const RULES: Readonly<Record<string, string>> = {
       from group_alerts group by group_id
     ) a on a.group_id = g.id
     where (firing_alert_count, resolved_alert_count) <> (a.firing, a.resolved)`,
+  'the summary is that of a firing Alert': `
+    select number from alert_groups g
+    join (
+      select group_id, array_agg(annotations ->> 'summary') filter (where annotations ->> 'summary' <> '') as said
+      from group_alerts where state = 'firing' group by group_id
+    ) a on a.group_id = g.id
+    where (summary = any(said)) is not true and (summary is not null or said is not null)`,
   'an Alert fires in one Alert Group at most': `
     select integration_id from group_alerts where state = 'firing'
     group by integration_id, fingerprint having count(*) > 1`,

@@ -19,19 +19,15 @@ export interface Body {
   readonly notification_reason?: string;
 }
 
-interface Firing {
-  readonly startsAt: Micros;
-  annotations: Readonly<Record<string, string>>;
-}
-
 export class LabSender {
   readonly id: string;
   readonly token: string;
   readonly #ingestUrl: () => string;
-  /** By sender group, then by name. */
-  readonly #listed = new Map<string, Map<string, Firing>>();
+  /** When it began, by sender group, then by name. */
+  readonly #listed = new Map<string, Map<string, Micros>>();
   /** Labels that differ from those of the name. */
   readonly #labels = new Map<string, Readonly<Record<string, string>>>();
+  readonly #annotations = new Map<string, Readonly<Record<string, string>>>();
 
   constructor(integration: Json, token: string, ingestUrl: () => string) {
     this.id = integration.id;
@@ -44,10 +40,9 @@ export class LabSender {
     this.#labels.set(name, labels);
   }
 
-  annotate(group: string, name: string, annotations: Readonly<Record<string, string>>): void {
-    const firing = this.#group(group).get(name);
-    if (!firing) throw new Error(`${name} does not fire in ${group}`);
-    firing.annotations = annotations;
+  /** Alerts of this name have these annotations from now on. */
+  annotate(name: string, annotations: Readonly<Record<string, string>>): void {
+    this.#annotations.set(name, annotations);
   }
 
   /**
@@ -61,12 +56,13 @@ export class LabSender {
       const name = change.slice(1);
       const known = listed.get(name);
       if (change.startsWith('+')) {
-        listed.set(name, known ?? { startsAt: this.#startOf(name) ?? now, annotations: {} });
+        listed.set(name, known ?? this.#startOf(name) ?? now);
       } else if (change.startsWith('^')) {
-        listed.set(name, { startsAt: now, annotations: known?.annotations ?? {} });
+        listed.set(name, now);
       } else {
         listed.delete(name);
-        if (change.startsWith('-') && known) resolved.push(this.#entry(name, known, 'resolved'));
+        if (change.startsWith('-') && known !== undefined)
+          resolved.push(this.#entry(name, known, 'resolved'));
       }
     }
     const firing = [...listed].map(([name, one]) => this.#entry(name, one, 'firing'));
@@ -109,16 +105,17 @@ export class LabSender {
     return undefined;
   }
 
-  #group(group: string): Map<string, Firing> {
+  #group(group: string): Map<string, Micros> {
     const known = this.#listed.get(group);
     if (known) return known;
-    const made = new Map<string, Firing>();
+    const made = new Map<string, Micros>();
     this.#listed.set(group, made);
     return made;
   }
 
-  #entry(name: string, { startsAt, annotations }: Firing, status: Entry['status']): Entry {
+  #entry(name: string, startsAt: Micros, status: Entry['status']): Entry {
     const labels = this.#labels.get(name) ?? labelsOf(name);
+    const annotations = this.#annotations.get(name) ?? {};
     return { status, labels, annotations, startsAt: formatInstant(startsAt), fingerprint: name };
   }
 }

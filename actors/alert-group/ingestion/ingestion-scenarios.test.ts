@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MINUTE } from '../../../runtime/clock.ts';
 import { ACKNOWLEDGE, CREATED, eventsAfterCreated, snooze } from '../scenarios.fixture.ts';
-import { ANN, createWorld, OTHER_SENDER, SENDER } from '../world.fixture.ts';
+import { ANN, createWorld, OTHER_SENDER, SENDER, type Telling } from '../world.fixture.ts';
 
 let world: ReturnType<typeof createWorld>;
 beforeEach(() => {
@@ -86,12 +86,31 @@ describe('ingestion', () => {
     expect(world.alert(1, 'X1')).toMatchObject({ startsAt: 2 * MINUTE });
   });
 
-  test('8 the first summary stays', async () => {
-    await world.tell({ fires: ['X1'] });
-    await world.tell({ fires: ['X1'], annotations: { summary: 's' } });
-    await world.tell({ fires: ['X1'], annotations: { summary: 'z' } });
-    expect(events(1)).toEqual(['annotations_changed Q', 'annotations_changed Q']);
-    expect(world.row(1)).toMatchObject({ summary: 's', commonAnnotations: { summary: 'z' } });
+  test('8 the summary is that of an Alert that fires', async () => {
+    const steps: Telling[] = [
+      { fires: ['X1'] },
+      { fires: ['X1'], annotations: { summary: 's' } },
+      { fires: ['X1'], annotations: { summary: 'z' } },
+      { fires: ['X2'], annotations: { summary: 'y' } },
+      { resolves: ['X1'] },
+      { resolves: ['X2'] },
+      { fires: ['X1'], annotations: { summary: 'z' } },
+    ];
+    const shown: (string | null)[] = [];
+    for (const [minute, step] of steps.entries()) {
+      await world.at(minute);
+      await world.tell(step);
+      shown.push(world.row(1).summary);
+    }
+    expect(shown).toEqual([null, 's', 'z', 'z', 'y', 'y', 'z']);
+    expect(events(1)).toEqual([
+      'annotations_changed Q',
+      'annotations_changed Q',
+      'alerts_added L [new_alerts]',
+      'alert_resolved Q',
+      'resolved Q',
+      'reopened L [reopen]',
+    ]);
   });
 
   test('9 the last resolutions are one resolved', async () => {

@@ -5,13 +5,15 @@ import type { Directory } from '../../directory.ts';
 import { type Labels, SEVERITY_LEVELS, type SeverityLevel } from '../../model.ts';
 import type { TemplateAlert } from '../../templates/data.ts';
 import { safeUrl } from '../../text.ts';
-import type { GroupAlert, GroupRows } from '../rows.ts';
+import { type GroupAlert, type GroupRows, keyOf } from '../rows.ts';
 
 export interface Portrait extends AlertLinks {
   readonly title: string;
   /** The Alerts share no alertname; the title is derived from the key and does not change. */
   readonly titledByKey: boolean;
   readonly summary: string | null;
+  /** Key of the Alert that the summary is from; null without one. Absent in what was stored before it was kept. */
+  readonly summaryFrom?: string | null;
   /** Of every Alert that ever was in the group; only shrinks. */
   readonly commonLabels: Labels;
   /** Of the latest annotations. */
@@ -38,7 +40,7 @@ export function portrayed(before: Portrait | null, rows: GroupRows, frame: Portr
   const level = highestLevel(firing.map(({ report }) => report.severityLevel));
   return {
     ...titleOf(before, alerts, frame),
-    summary: before?.summary ?? firstSummary(alerts.map(({ report }) => report.annotations)),
+    ...summaryOf(before, rows, firing),
     commonLabels: alerts.reduce(
       (common, { report }) => intersect(common, report.labels),
       before?.commonLabels ?? alerts[0]?.report.labels ?? {},
@@ -55,6 +57,25 @@ export function portrayed(before: Portrait | null, rows: GroupRows, frame: Portr
     resolvedCount: alerts.length - firing.length,
     ...linksOf(alerts),
   };
+}
+
+/** The summary stays with its Alert while that one fires and has one; it is chosen anew while others fire. */
+function summaryOf(
+  before: Portrait | null,
+  rows: GroupRows,
+  firing: readonly GroupAlert[],
+): Pick<Portrait, 'summary' | 'summaryFrom'> {
+  if (before && firing.length === 0)
+    return { summary: before.summary, summaryFrom: before.summaryFrom ?? null };
+  const last = rows.get(before?.summaryFrom ?? '');
+  const candidates = firing.filter(({ report }) => report.annotations.summary);
+  const from = candidates.find((alert) => alert === last) ?? longestFiring(candidates);
+  return { summary: from?.report.annotations.summary ?? null, summaryFrom: from ? keyOf(from) : null };
+}
+
+/** The one with the earliest start, of equal ones the first; undefined for none. */
+export function longestFiring<Alert extends { readonly startsAt: Micros }>(alerts: readonly Alert[]) {
+  return alerts.toSorted((left, right) => left.startsAt - right.startsAt)[0];
 }
 
 /** A title derived from the key never changes; one from the alertname holds while all Alerts share it. */
@@ -84,7 +105,7 @@ export function commonOf(sets: Iterable<Labels>): Labels {
   return common ?? {};
 }
 
-/** Title and summary of an Alert Group (alert-groups §4.3). */
+/** Code points (alert-groups §4.3). */
 const TITLE_LIMIT = 500;
 
 /** The alertname that all the labels share; null when one differs or is missing. */
@@ -116,12 +137,6 @@ export function cutTitle(title: string): string {
   if (title.length <= TITLE_LIMIT) return title;
   const points = [...title];
   return points.length <= TITLE_LIMIT ? title : `${points.slice(0, TITLE_LIMIT - 1).join('')}…`;
-}
-
-/** The first non-empty `summary` annotation; null without one. */
-export function firstSummary(annotationSets: Iterable<Labels>): string | null {
-  for (const { summary } of annotationSets) if (summary) return summary;
-  return null;
 }
 
 /** The highest of some levels; null for none. */

@@ -102,7 +102,7 @@ export const AlertGroupShape = d.named(
     id: d.id('AG'),
     number: d.count('The number that people know it by, `#N`. Numbers grow.'),
     title: d.text('A line that names it, from labels and annotations.'),
-    summary: d.described(text, 'The summary that all its Alerts share; null without one.'),
+    summary: d.described(text, 'The summary of an Alert that fires, or that did last; null without one.'),
     status: GroupStatus,
     owner: d.described(v.nullable(UserRef), 'Who acknowledged it; null unless `acknowledged`.'),
     snooze_until: v.nullable(d.time('When the Snooze ends; null without an end, and unless `snoozed`.')),

@@ -65,15 +65,25 @@ row(7, 'a Continuation is Quiet', async (s) => {
   await s.shows(1, { status: 'acknowledged' });
 });
 
-row(8, 'the first summary stays', async (s) => {
-  await s.play('t0 +X1');
-  await s.shows(1, { summary: null });
-  s.sender().annotate('G', 'X1', { summary: 's' });
-  await s.play('t1 +X1');
-  s.sender().annotate('G', 'X1', { summary: 'z' });
-  await s.play('t2 +X1');
-  await s.tells(1, ['t1 annotations_changed Q', 't2 annotations_changed Q']);
-  await s.shows(1, { summary: 's' });
+row(8, 'the summary is that of an Alert that fires', async (s) => {
+  const shows = async (steps: string, summary: string | null) => {
+    await s.play(steps);
+    await s.shows(1, { summary });
+  };
+  await shows('t0 +X1', null);
+  s.sender().annotate('X1', { summary: 's' });
+  await shows('t1 +X1', 's');
+  s.sender().annotate('X1', { summary: 'z' });
+  await shows('t2 +X1', 'z');
+  s.sender().annotate('X2', { summary: 'y' });
+  await shows('t3 +X2', 'z');
+  await shows('t4 -X1', 'y');
+  await shows('t5 -X2', 'y');
+  await shows('t6 +X1', 'z');
+  await s.tells(1, [
+    ...['t1 annotations_changed Q', 't2 annotations_changed Q', 't3 alerts_added L [new_alerts]'],
+    ...['t4 alert_resolved Q', 't5 resolved Q', 't6 reopened L [reopen]'],
+  ]);
 });
 
 row(9, 'the last firing Alerts resolve the Alert Group', async (s) => {

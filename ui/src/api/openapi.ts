@@ -211,7 +211,7 @@ export interface components {
             readonly number: number;
             /** @description A line that names it, from labels and annotations. */
             readonly title: string;
-            /** @description The summary that all its Alerts share; null without one. */
+            /** @description The summary of an Alert that fires, or that did last; null without one. */
             readonly summary: string | null;
             readonly status: components["schemas"]["GroupStatus"];
             /** @description Who acknowledged it; null unless `acknowledged`. */
@@ -4453,7 +4453,7 @@ export interface components {
             readonly id: components["schemas"]["AlertGroupId"];
             /** @description A line that names it. */
             readonly title: string;
-            /** @description The summary that all its Alerts share; null without one. */
+            /** @description The summary of an Alert that fires, or that did last; null without one. */
             readonly summary: string | null;
             readonly status: components["schemas"]["GroupStatus"];
             /** @description Who acknowledged it. Absent without an Owner. */
