@@ -9,6 +9,7 @@ import {
   CONNECTION,
   createMessageWorld,
   ONE,
+  OTHER_CONNECTION,
   OTHER_ROUTE,
   ROUTE,
   START,
@@ -251,8 +252,6 @@ describe('a group that moves to another Route', () => {
   });
 });
 
-const OTHER = 'CN000000000002' as PublicId;
-
 describe('a Destination that is pointed elsewhere', () => {
   test('ends its messages at the old place and publishes what is open at the new one, with numbers of its own', async () => {
     const world = await begun();
@@ -274,12 +273,12 @@ describe('a Destination that is pointed elsewhere', () => {
   test('hears nothing of messages of another Connection, whose ids may be the same', async () => {
     const world = await begun();
     await world.create('A');
-    world.configure(ONE, { target: 2, connectionId: OTHER });
+    world.configure(ONE, { target: 2, connectionId: OTHER_CONNECTION });
     await world.give(ONE, { type: 'saved' });
     await world.advance(10);
     world.calls();
     const there = world.delivery('A', ONE, 2)?.delivery;
-    expect(there?.connectionId).toBe(OTHER);
+    expect(there?.connectionId).toBe(OTHER_CONNECTION);
     const gone = {
       type: 'message_gone',
       messageId: there?.message?.id ?? '',
@@ -289,7 +288,7 @@ describe('a Destination that is pointed elsewhere', () => {
     await world.give(ONE, { ...gone, connectionId: CONNECTION });
     await world.advance(MINUTE);
     expect(world.calls()).toEqual([]);
-    await world.give(ONE, { ...gone, connectionId: OTHER });
+    await world.give(ONE, { ...gone, connectionId: OTHER_CONNECTION });
     await world.advance(MINUTE);
     expect(world.calls()).toEqual(['publish A Q (deletedAt)']);
   });

@@ -18,7 +18,25 @@ export function pumpMessages(turn: DestinationTurn): void {
     probe(turn);
     return;
   }
-  for (const connectionId of turn.rows.messages.agendas.keys()) pumpThrough(turn, connectionId);
+  pumpThrough(turn, presentOf(turn));
+  for (const connectionId of turn.rows.messages.agendas.keys())
+    if (mayBegin(turn, connectionId)) pumpThrough(turn, connectionId);
+}
+
+function presentOf({ state }: DestinationTurn): string {
+  return state.messages.place?.connectionId ?? '';
+}
+
+/**
+ * Whether calls through this Connection have their turn. Last edits through a former one come one by one, while nothing
+ * is due through the present one: a place that was left, perhaps because it fails, delays nothing.
+ */
+function mayBegin(turn: DestinationTurn, connectionId: string): boolean {
+  const present = presentOf(turn);
+  if (connectionId === present) return true;
+  const { agendas, byKey, flights } = turn.rows.messages;
+  if (agendas.get(present)?.next(turn.now) !== undefined) return false;
+  return ![...flights.values()].some((key) => (byKey.get(key)?.connectionId ?? '') !== present);
 }
 
 function pumpThrough(turn: DestinationTurn, connectionId: string): void {
@@ -32,8 +50,9 @@ function pumpThrough(turn: DestinationTurn, connectionId: string): void {
       save(turn, next(delivery, { type: 'window_closed', now: turn.now }));
       continue;
     }
-    if (flights.size >= mostBegun(turn) || !hasOwnToken(turn)) return;
-    const count = () => dueAtOnce(turn, agenda?.keys() ?? []);
+    if (!mayBegin(turn, connectionId) || flights.size >= mostBegun(turn) || !hasOwnToken(turn)) return;
+    const isPresent = connectionId === presentOf(turn);
+    const count = () => (isPresent ? dueAtOnce(turn, agenda?.keys() ?? []) : 1);
     if (!hasGrant(turn, delivery.connectionId, delivery.urgent, count)) return;
     takeOwnToken(turn);
     begin(turn, delivery, work, false);
@@ -61,7 +80,7 @@ export function nextCallAt(turn: DestinationTurn): Micros | null {
   if (flights.size >= mostBegun(turn)) return null;
   let first: Micros | null = null;
   for (const [connectionId, agenda] of agendas) {
-    const due = agenda.dueAt();
+    const due = mayBegin(turn, connectionId) ? agenda.dueAt() : null;
     if (due === null || (due <= turn.now && isAsked(turn, connectionId))) continue;
     first = Math.min(first ?? Number.POSITIVE_INFINITY, due);
   }

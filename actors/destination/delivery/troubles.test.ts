@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MINUTE, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { SendOutcome } from '../../channels/calls.ts';
-import { createMessageWorld, ONE, ROUTE, type WorldSettings } from './world.fixture.ts';
+import { createMessageWorld, ONE, OTHER_CONNECTION, ROUTE, type WorldSettings } from './world.fixture.ts';
 
 const ACKNOWLEDGED = { status: 'acknowledged', by: 'person' } as const;
 const FIRING = { status: 'firing', by: 'person' } as const;
@@ -92,9 +92,12 @@ describe('a wait of 20 minutes that is asked for', () => {
     const world = await begun({ type: 'channel_bot' });
     await world.create('A');
     world.pause();
-    world.configure(ONE, { target: 2, connectionId: 'CN000000000002' as PublicId });
+    world.configure(ONE, { target: 2, connectionId: OTHER_CONNECTION });
     await world.give(ONE, { type: 'saved' });
     await world.advance(10);
+    await world.answer();
+    await world.advance(SECOND);
+    expect(world.waiting()).toMatchObject([{ operation: { kind: 'edit', isFinal: true } }]);
     await wait(world, 'connection');
     expect(world.health()).toEqual({ state: 'healthy' });
   });

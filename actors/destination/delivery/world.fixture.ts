@@ -1,4 +1,4 @@
-/** Message Destinations on virtual time: their actors and a Connection's, storage as it would be, a scripted messenger. */
+/** Message Destinations on virtual time: their actors and those of two Connections, storage as it would be, a scripted messenger. */
 import type { Send, Turn } from '../../../runtime/actor/index.ts';
 import { type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
@@ -26,6 +26,7 @@ export const START: Micros = 1_791_020_467_000_000;
 export const ROUTE = 'RT000000000001' as PublicId;
 export const OTHER_ROUTE = 'RT000000000002' as PublicId;
 export const CONNECTION = 'CN000000000001' as PublicId;
+export const OTHER_CONNECTION = 'CN000000000002' as PublicId;
 export const ONE = 'DS000000000001' as PublicId;
 export const TWO = 'DS000000000002' as PublicId;
 
@@ -75,7 +76,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
       { id, policy, destinationIds: id === ROUTE ? [ONE] : ([] as PublicId[]) },
     ]),
   );
-  const connections = new Map([[CONNECTION, { id: CONNECTION }]]);
+  const connections = new Map([CONNECTION, OTHER_CONNECTION].map((id) => [id, { id }]));
   const directory = {
     current: () =>
       ({
@@ -162,11 +163,12 @@ export function createMessageWorld(settings: WorldSettings = {}) {
   });
   const hub = createConnectionActor();
   const actors = new Map([ONE, TWO].map((id) => [id, fresh(id)] as const));
-  const connection = {
-    state: hub.start(CONNECTION),
-    rows: hub.emptyRows(CONNECTION),
-    wakeAt: null as Micros | null,
-  };
+  const hubs = new Map(
+    [CONNECTION, OTHER_CONNECTION].map((id) => [
+      id,
+      { state: hub.start(id), rows: hub.emptyRows(id), wakeAt: null as Micros | null },
+    ]),
+  );
 
   function fresh(id: PublicId) {
     return { state: definition.start(id), rows: definition.emptyRows(id), wakeAt: null as Micros | null };
@@ -217,8 +219,11 @@ export function createMessageWorld(settings: WorldSettings = {}) {
   async function giveConnection(
     message: ConnectionMessage,
     from: Send['to'] | null = null,
+    key: PublicId = CONNECTION,
   ): Promise<unknown> {
-    const turn = hub.receive({ self: { kind: 'connection', key: CONNECTION }, ...connection }, message, {
+    const connection = hubs.get(key);
+    if (!connection) throw new Error(`no Connection ${key}`);
+    const turn = hub.receive({ self: { kind: 'connection', key }, ...connection }, message, {
       now,
       from,
       prepared: undefined,
@@ -226,7 +231,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
     });
     connection.state = turn.state;
     connection.wakeAt = turn.wakeAt;
-    await route(turn.sends, { kind: 'connection', key: CONNECTION });
+    await route(turn.sends, { kind: 'connection', key });
     return turn.reply;
   }
 
@@ -240,7 +245,8 @@ export function createMessageWorld(settings: WorldSettings = {}) {
   }
 
   async function hand({ to, message }: Send, from: Send['to']): Promise<void> {
-    if (to.kind === 'connection') await giveConnection(message as ConnectionMessage, from);
+    if (to.kind === 'connection')
+      await giveConnection(message as ConnectionMessage, from, to.key as PublicId);
     else if (to.kind === 'destination') await give(to.key as PublicId, message as DestinationMessage, from);
     else if (message.type === 'delivery_noted') noted(to.key, message as DeliveryNoted);
     else others.push({ groupId: to.key, type: message.type });
@@ -346,7 +352,7 @@ export function createMessageWorld(settings: WorldSettings = {}) {
     const until = now + by;
     for (let turns = 0; ; turns++) {
       if (turns === 20_000) throw new Error('an actor asks for one wake-up after the other');
-      const wakes = [...actors.values(), connection].flatMap(({ wakeAt }) =>
+      const wakes = [...actors.values(), ...hubs.values()].flatMap(({ wakeAt }) =>
         wakeAt === null ? [] : [wakeAt],
       );
       const next = Math.min(...wakes, Number.POSITIVE_INFINITY);
@@ -354,7 +360,8 @@ export function createMessageWorld(settings: WorldSettings = {}) {
       now = Math.max(now, next);
       for (const [id, actor] of actors)
         if (actor.wakeAt !== null && actor.wakeAt <= now) await give(id, { type: 'wake' });
-      if (connection.wakeAt !== null && connection.wakeAt <= now) await giveConnection({ type: 'wake' });
+      for (const [id, { wakeAt }] of hubs)
+        if (wakeAt !== null && wakeAt <= now) await giveConnection({ type: 'wake' }, null, id);
     }
     now = until;
   }
@@ -371,7 +378,8 @@ export function createMessageWorld(settings: WorldSettings = {}) {
       for (const id of configs.keys())
         configs.set(id, { ...configs.get(id), ...change } as DestinationConfig);
       const limiter = settings.connectionLimiter ?? wide;
-      await giveConnection({ type: 'configured', version: 1, access: 1, polls: false, limiter });
+      const configured = { type: 'configured', version: 1, access: 1, polls: false, limiter } as const;
+      for (const id of hubs.keys()) await giveConnection(configured, null, id);
     },
     async create(name: string, { urgent = false, held = false, routeId = ROUTE } = {}) {
       now += 1;
@@ -402,6 +410,16 @@ export function createMessageWorld(settings: WorldSettings = {}) {
       await answerAll();
     },
     answer: answerNext,
+    /** The same of one of {@link waiting}. */
+    answerCall(call: Call, outcome?: SendOutcome) {
+      pending.unshift(
+        ...pending.splice(
+          pending.findIndex((one) => one.call === call),
+          1,
+        ),
+      );
+      return answerNext(outcome);
+    },
     waiting: () => pending.map(({ call }) => call),
     /** Calls since the last look. */
     calls: () => log.splice(0),
