@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Turn } from '../../runtime/actor/index.ts';
-import { DAY, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
+import { DAY, HOUR, MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { PLAIN_INFO } from '../../test/fakes/scripted-bridge.ts';
 import { readInfo } from '../channels/bridge/info.ts';
@@ -163,6 +163,17 @@ describe('polling', () => {
     expect(actor.performed()).toEqual(['connection.poll_failed']);
     expect(actor.hints()).toBe(1);
     expect(actor.records().at(-1)).toMatchObject({ type: 'connection.inbound', error: 'answered 502' });
+  });
+
+  test('another token or address is not held by what the bot before was asked to wait for', () => {
+    const actor = connection();
+    actor.give(CONFIGURED);
+    actor.give({ type: 'hold', until: actor.now() + HOUR });
+    actor.give({ type: 'token_wanted', urgent: false, count: 1 }, DESTINATION);
+    expect(actor.give({ ...CONFIGURED, version: 2 }).sends).toEqual([]);
+    expect(actor.give({ ...CONFIGURED, version: 3, access: 2 }).sends).toMatchObject([
+      { message: { type: 'token_granted' } },
+    ]);
   });
 
   test('the outcome of an older poll says nothing', () => {

@@ -135,11 +135,15 @@ function configure(turn: ConnectionTurn, { version, access, polls, ...configured
     version,
     access,
     limiter,
-    desk: isOtherLimiter ? { ...desk, grantAt: null, peopleUntil: null } : desk,
+    desk: isOtherLimiter || isOtherAccess ? { ...desk, grantAt: null, peopleUntil: null } : desk,
   });
   if (!polls && isPolling(turn.state)) turn.step({ type: 'polling_ended' });
   if (isOtherAccess) {
-    turn.change({ info: NO_INFO, toldAt: null });
+    // What the bot before was asked to wait for does not hold this one.
+    turn.change({
+      ...{ info: NO_INFO, toldAt: null },
+      desk: { ...turn.state.desk, bucket: null, heldUntil: null },
+    });
     turn.forgetEvents();
     turn.step({ type: 'access_changed', at: turn.now });
   }

@@ -9,6 +9,7 @@ import type { DirectorySource } from '../directory.ts';
 import {
   deleteMessages,
   finishTurn,
+  forgetWait,
   isProbeUnderWay,
   messagesWakeAt,
   recallMessages,
@@ -77,6 +78,7 @@ function handle(turn: DestinationTurn, message: DestinationMessage, env: TurnEnv
   switch (message.type) {
     case 'saved':
       apply(turn, { type: 'saved', at: turn.now });
+      if (message.isOtherAccess) forgetWait(turn);
       break;
     case 'deleted':
       deleted(turn);

@@ -14,7 +14,7 @@ export function destinationAddress(id: PublicId): Address {
 
 export type DestinationMessage =
   | EventRecorded
-  | { readonly type: 'saved' }
+  | Saved
   | { readonly type: 'deleted' }
   | SecretsLost
   | RightsLost
@@ -38,6 +38,13 @@ export type DestinationMessage =
   | Worked
   | { readonly type: 'resume' }
   | { readonly type: 'wake' };
+
+/** Its settings were saved, or what they refer to: a Broken one is tried, and what failed is tried again, at once. */
+export interface Saved {
+  readonly type: 'saved';
+  /** Its Connection has another token or address: what was asked of the bot before does not hold this one. */
+  readonly isOtherAccess?: boolean;
+}
 
 /**
  * A lifecycle event for the messages of a Destination (delivery §2). Sent by the Alert Group in the turn that recorded

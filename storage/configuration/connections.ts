@@ -144,7 +144,7 @@ async function update<Refusal>(
   if (isOtherAccess) await forgetAccess(tx, id);
   await writeSecrets(tx, sealer, id, secrets, author);
   await tellConfiguration(tx, id, author);
-  await savedThrough(tx, id, author.at);
+  await savedThrough(tx, id, isOtherAccess, author.at);
   const entry = { action: 'connection.updated', resourceId: id, resourceName: fields.name, diff };
   await appendAudit(tx, auditEntry(author, entry));
   const unlinked = endsLinks(fields.type, row.address, address)

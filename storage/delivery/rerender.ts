@@ -67,8 +67,13 @@ export async function rerenderEverywhere(tx: Transaction, at: Micros): Promise<v
 }
 
 /** Those that post through a Connection that was saved: a Broken one is tried at once. */
-export function savedThrough(tx: Transaction, connectionId: PublicId, at: Micros): Promise<void> {
-  return tellThrough(tx, [connectionId], { type: 'saved' }, at);
+export function savedThrough(
+  tx: Transaction,
+  connectionId: PublicId,
+  isOtherAccess: boolean,
+  at: Micros,
+): Promise<void> {
+  return tellThrough(tx, [connectionId], { type: 'saved', ...(isOtherAccess && { isOtherAccess }) }, at);
 }
 
 async function tellThrough(

@@ -1,6 +1,6 @@
 /** A Destination that was pointed elsewhere owes nothing to the place that it left: delivery §3 rule 6, §6 and §10. */
 import { describe, expect, test } from 'vitest';
-import { type Micros, MINUTE, SECOND } from '../../../runtime/clock.ts';
+import { MINUTE, type Micros, SECOND } from '../../../runtime/clock.ts';
 import type { SendOutcome } from '../../channels/calls.ts';
 import { createMessageWorld, ONE, OTHER_CONNECTION, type WorldSettings } from './world.fixture.ts';
 
@@ -62,11 +62,60 @@ describe('last edits at the former place, where every call times out,', () => {
     world.pause();
     await pointElsewhere(world);
     await world.advance(10);
-    while (world.waiting().some(({ connectionId }) => connectionId === OTHER_CONNECTION)) await world.answer();
+    while (world.waiting().some(({ connectionId }) => connectionId === OTHER_CONNECTION))
+      await world.answer();
     await world.advance(SECOND);
     expect(world.waiting()).toMatchObject([{ operation: { kind: 'edit', isFinal: true } }]);
     await world.answer();
     await world.advance(SECOND);
     expect(world.waiting()).toHaveLength(1);
+  });
+});
+
+describe('what the messenger asked to wait for', () => {
+  const asked = (world: World): SendOutcome => ({
+    class: 'retry_after',
+    ...{ until: world.now() + 10 * MINUTE, scope: 'destination', error: 'answered 429' },
+  });
+  const held = async () => {
+    const world = await begun({ limiter: { limit: 1, per_seconds: 3600 } });
+    world.script(asked(world));
+    await world.create('A');
+    await world.advance(MINUTE);
+    world.calls();
+    return world;
+  };
+
+  test('ends with the place, and so do the calls that count there', async () => {
+    const world = await held();
+    await pointElsewhere(world);
+    await world.advance(SECOND);
+    expect(world.calls()).toEqual(['publish A Q']);
+  });
+
+  test('ends with the bot, and with no other save', async () => {
+    const world = await held();
+    await world.give(ONE, { type: 'saved' });
+    await world.advance(SECOND);
+    expect(world.calls()).toEqual([]);
+    await world.give(ONE, { type: 'saved', isOtherAccess: true });
+    await world.advance(SECOND);
+    expect(world.calls()).toEqual(['publish A L [new_alert_group]']);
+  });
+
+  test('in answer to a probe of the former place, does not hold the next one', async () => {
+    const world = await begun();
+    world.script({ class: 'fatal', error: 'not in the channel' });
+    await world.create('A');
+    world.pause();
+    await world.give(ONE, { type: 'saved' });
+    await pointElsewhere(world);
+    await world.advance(SECOND);
+    expect(world.waiting()).toMatchObject([{ type: 'message.probe' }, { connectionId: OTHER_CONNECTION }]);
+    await world.answer(asked(world));
+    await world.answer();
+    expect(world.health()).toEqual({ state: 'healthy' });
+    await world.resume();
+    expect(world.calls()).toContain('publish A Q');
   });
 });

@@ -110,15 +110,22 @@ export function seePlace(turn: DestinationTurn, isSaved: boolean): void {
   else if (isSaved && (next.target !== place.target || next.mode !== place.mode)) moveTo(turn, next);
 }
 
+/** Whoever asked to wait is not asked any more: another receiver, or another bot. */
+export function forgetWait(turn: DestinationTurn): void {
+  turn.state = { ...turn.state, bucket: null };
+  changeState(turn, { heldUntil: null, behindUntil: null });
+}
+
 /** It was pointed elsewhere: the old messages get their last edit, and what is open is published at the new place. */
 function moveTo(turn: DestinationTurn, next: ReturnType<typeof placeOfConfig>): void {
   const { place } = turn.state.messages;
   const isOtherMode = place?.mode !== next.mode;
   changeState(turn, { place: next });
-  if (isOtherMode) {
-    // What one mode's receiver asked to wait for does not hold the other mode.
-    turn.state = { ...turn.state, bucket: null };
-    changeState(turn, { heldUntil: null, behindUntil: null });
+  forgetWait(turn);
+  if (turn.state.messages.probe) {
+    // What it finds out is about the place before.
+    probeEnded(turn);
+    apply(turn, { type: 'probe_lost', at: turn.now });
   }
   if (isOtherMode && !takesMessages(place ?? next)) endEvents(turn, LEFT_EVENTS_ERROR);
   addPass(turn, isOtherMode ? 'leave_all' : 'leave_targets', null);

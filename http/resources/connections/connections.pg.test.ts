@@ -282,6 +282,21 @@ describe('changing', () => {
     });
   });
 
+  test('tells its Destinations, and whether another bot has taken over', async () => {
+    const { id } = await created();
+    const sql = database.sql();
+    await sql`
+      insert into destinations (id, version, name, type, mentions, limiter, secrets_version, created_at, connection_id)
+      values ('DS0000000000AA', 1, 'alerts', 'bridge', '{}', '{}', 1, 1, ${id})`;
+    await put(id, input({ name: 'renamed', bot_token: undefined }));
+    await put(id, input({ name: 'renamed', bot_token: 'another' }), '"2"');
+    const told = await sql`select message from inbox where receiver_kind = 'destination' order by seq`;
+    expect(told.map(({ message }) => message)).toEqual([
+      { type: 'saved' },
+      { type: 'saved', isOtherAccess: true },
+    ]);
+  });
+
   test('the type stays, an old version is refused, and without a version nothing is changed', async () => {
     const { id } = await created();
     const chat = { ...input(), type: 'chat_server', server_url: 'https://chat.example' };

@@ -338,6 +338,15 @@ describe('updating', () => {
     expect(await sql`select target from destinations where id = ${id}`).toEqual([{ target: 2 }]);
   });
 
+  test('the check of another channel does not wait for the limiter of the present one', async () => {
+    const { id } = await created();
+    told.length = 0;
+    bridge.on('GET /v1/channels/other', channel('other', 'Other'));
+    await api.put(`/destinations/${id}`, input({ channel_id: 'other' }), '"1"');
+    expect(told).not.toContain('destination take_token');
+    expect(told).toContain('connection take_token');
+  });
+
   test('what the Destination must not miss is stored for it with the change', async () => {
     const { id } = await created();
     const stored = () => database.sql()`

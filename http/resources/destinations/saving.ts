@@ -181,11 +181,17 @@ async function judgedMessenger(
   const destinationId = current?.id ?? null;
   if (await deps.store.isTaken(body.name.trim(), destinationId)) return { refuse: nameTaken('Destination') };
   const { fields } = messengerChange(body, current, null);
-  const place = { destinationId, fields, found: null };
+  // A place that it is only to be pointed to has nothing to do with the waits and the limiter of the present one.
+  const place = { destinationId: isAt(current, body) ? destinationId : null, fields, found: null };
   const checked = await checkOf(deps, body.type)(place, newPublicId('RN'));
   if ('retryAfterSeconds' in checked) return { refuse: refuse(messengerBusy(checked.retryAfterSeconds)) };
   if (!checked.ok) return { refuse: checkFailed(checked) };
   return { decide: (locked) => ({ save: messengerChange(body, locked, checked.found) }) };
+}
+
+function isAt(current: StoredDestination | null, { connection_id, channel_id }: MessengerInput): boolean {
+  if (!current || current.fields.type === 'webhook') return false;
+  return current.fields.connection_id === connection_id && current.fields.channel_id === channel_id;
 }
 
 function checkFailed({ checks }: CheckedPlace): Answer {
