@@ -17,7 +17,7 @@ import {
   seePlace,
   takePrepared,
 } from './delivery/receive.ts';
-import { broke, resumeTelling } from './health.ts';
+import { broke, resumeTelling, tryAgain } from './health.ts';
 import { DESTINATION, type DestinationMessage } from './messages.ts';
 import { endEvents, endLeftEvents } from './plan-events.ts';
 import { type DestinationDependencies, type Prepared, prepare } from './prepare.ts';
@@ -28,6 +28,7 @@ import {
   type DestinationState,
   type DestinationTurn,
   flushNotes,
+  isBroken,
   isDeleted,
   migrateDestination,
   openTurn,
@@ -77,8 +78,9 @@ function receive(
 function handle(turn: DestinationTurn, message: DestinationMessage, env: TurnEnv): void {
   switch (message.type) {
     case 'saved':
-      apply(turn, { type: 'saved', at: turn.now });
       if (message.isOtherAccess) forgetWait(turn);
+      apply(turn, { type: 'saved', at: turn.now });
+      if (!isBroken(turn)) tryAgain(turn);
       break;
     case 'deleted':
       deleted(turn);

@@ -3,7 +3,7 @@ import { type Delivery, deliveryKey, stateOf } from './delivery/delivery.ts';
 import { hold } from './delivery/rows.ts';
 import { takesMessages } from './delivery/state.ts';
 import { addPass, changeState, noteGroup, save, targetOf } from './delivery/turn.ts';
-import { needsRenewal, renewed } from './delivery/work.ts';
+import { needsRenewal, renewed, withoutPause } from './delivery/work.ts';
 import type { DestinationEvent } from './machine.ts';
 import { waitingGroups } from './rows.ts';
 import { announce, apply, callSucceeded, type DestinationTurn, isBroken, note } from './turn.ts';
@@ -48,6 +48,14 @@ function tellWaiting(turn: DestinationTurn, event: 'destination_broken' | 'desti
   const error = problem ? turn.state.snapshot.context.reason : null;
   for (const groupId of waitingGroups(turn.rows)) note(turn, { groupId, event, error, problem });
   turn.state = { ...turn.state, telling: event };
+}
+
+/** What waits after failed attempts need not wait on: whatever they failed at may be over (delivery §7.1). */
+export function tryAgain(turn: DestinationTurn): void {
+  for (const delivery of [...turn.rows.messages.byKey.values()]) {
+    const isLeftBehind = !delivery.events && delivery.target < targetOf(turn);
+    if (!isLeftBehind) save(turn, withoutPause(delivery, turn.now));
+  }
 }
 
 export function unavailable(error: string): string {

@@ -8,7 +8,7 @@ import {
   step,
   type TurnEnv,
 } from '../../runtime/actor/index.ts';
-import { MINUTE, type Micros } from '../../runtime/clock.ts';
+import { MINUTE, type Micros, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { limiterFor } from '../channels/index.ts';
 import type { DestinationConfig, Directory } from '../directory.ts';
@@ -62,6 +62,8 @@ export const DELETED_ERROR = 'the Destination was deleted';
 export const LEFT_EVENTS_ERROR = 'the Destination left events mode';
 /** `delivery.failing_pacing`: how long a receiver may ask to wait, without a success, before it counts as failing. */
 const PACING: Micros = MINUTE;
+/** Failures between successes that come sooner are of single messages, whose attempts would be used up in no time. */
+const OUTAGE: Micros = 30 * SECOND;
 const ASKED_SECONDS = /(, asked to wait) \d+ s$/;
 /** Alert Groups told something in one turn. */
 const NOTES_PAGE = 500;
@@ -220,12 +222,16 @@ export function callPutOff(turn: DestinationTurn, until: Micros, error: string):
   else turn.state = { ...turn.state, askedToWaitSince: since };
 }
 
-/** A call succeeded, or a person or a check proved that the next one will. */
-export function callSucceeded(turn: DestinationTurn): void {
+/**
+ * A call succeeded, or a person or a check proved that the next one will.
+ * @returns whether every call had failed for so long that others may wait because of it
+ */
+export function callSucceeded(turn: DestinationTurn): boolean {
   const { failing, askedToWaitSince } = turn.state;
-  if (failing === null && askedToWaitSince === null) return;
+  if (failing === null && askedToWaitSince === null) return false;
   turn.state = { ...turn.state, failing: null, askedToWaitSince: null };
   if (failing) failingChanged(turn);
+  return failing !== null && turn.now - failing.since >= OUTAGE;
 }
 
 function failingChanged(turn: DestinationTurn): void {

@@ -1,7 +1,7 @@
 /** Applies the outcome of one call: to the delivery, its budget, and the health of the Destination (delivery §5, §7). */
 import type { Micros } from '../../../runtime/clock.ts';
 import type { SendFailed, SendFinished, SendOutcome } from '../../channels/calls.ts';
-import { broke, recovered, unavailable } from '../health.ts';
+import { broke, recovered, tryAgain, unavailable } from '../health.ts';
 import { backoff, budgetSpent, unreadPause } from '../pacing.ts';
 import { eventDropped, eventNotDelivered, eventTaken } from '../plan-events.ts';
 import { lineOf, loadedFlight } from '../rows.ts';
@@ -92,12 +92,14 @@ export function putBack(flight: Flight, now: Micros): DeliveryEvent {
 function settle(turn: DestinationTurn, delivery: Delivery, flight: Flight, finished: SendFinished): void {
   const { outcome } = finished;
   switch (outcome.class) {
-    case 'ok':
+    case 'ok': {
       callEnded(turn, delivery.connectionId, flight.tookToken);
-      if (!isLeftBehind(turn, delivery)) callSucceeded(turn);
+      const isBack = !isLeftBehind(turn, delivery) && callSucceeded(turn);
       if (delivery.events) eventTaken(turn, delivery, flight);
       else accepted(turn, delivery, flight, outcome, finished.at);
+      if (isBack) tryAgain(turn);
       break;
+    }
     case 'unchanged':
     case 'dropped':
       returnTokens(turn, delivery, flight);

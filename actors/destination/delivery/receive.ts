@@ -3,7 +3,7 @@ import type { TurnEnv } from '../../../runtime/actor/index.ts';
 import type { Micros } from '../../../runtime/clock.ts';
 import type { PublicId } from '../../../runtime/public-id.ts';
 import type { Subject } from '../../channels/calls.ts';
-import { recovered, renewIfOld } from '../health.ts';
+import { recovered, renewIfOld, tryAgain } from '../health.ts';
 import { isSameLimiter } from '../limiter.ts';
 import type { DestinationMessage, MessageGone, RoutesChanged } from '../messages.ts';
 import { endEvents, eventRecorded } from '../plan-events.ts';
@@ -188,6 +188,7 @@ export function receiveMessage(turn: DestinationTurn, message: AboutMessages, en
     case 'worked':
       callSucceeded(turn);
       if (isBroken(turn)) recovered(turn, 'worked');
+      else tryAgain(turn);
       break;
     default:
       message satisfies never;

@@ -1,7 +1,15 @@
 /** What is to be done about one delivery next, and when (delivery §3). Pure. */
 import type { Micros } from '../../../runtime/clock.ts';
 import { nextReply } from './batching.ts';
-import { type Delivery, isHeld, isOpenSubject, isOver, NO_TRIES, type QueuedReply } from './delivery.ts';
+import {
+  type Delivery,
+  isHeld,
+  isOpenSubject,
+  isOver,
+  NO_TRIES,
+  type QueuedReply,
+  type Tries,
+} from './delivery.ts';
 import { next } from './machine.ts';
 import { isUnseen, recoveredPost } from './machine-parts.ts';
 
@@ -91,3 +99,19 @@ export function needsRenewal(delivery: Delivery): boolean {
   if (isOver(delivery)) return false;
   return post !== null || replies.length > 0 || tries.error !== null || isUnseen(delivery);
 }
+/**
+ * The waits after its failed attempts are over; its attempts go on counting. What a receiver asked for stays, and so does
+ * a wait for what could not be read.
+ * @returns the same object when none of its attempts waits
+ */
+export function withoutPause(delivery: Delivery, now: Micros): Delivery {
+  const again = (tries: Tries): Tries => {
+    const { attempts, unread, exact, notBefore } = tries;
+    return attempts > 0 && unread === 0 && !exact && notBefore > now ? { ...tries, notBefore: 0 } : tries;
+  };
+  const tries = again(delivery.tries);
+  const replies = delivery.replies.map((reply) => ({ ...reply, tries: again(reply.tries) }));
+  const isSame = replies.every((reply, index) => reply.tries === delivery.replies[index]?.tries);
+  return tries === delivery.tries && isSame ? delivery : { ...delivery, tries, replies };
+}
+
