@@ -63,6 +63,8 @@ export interface ActorsDeps {
   readonly bodies: WebhookBodies;
   readonly internalAlerts: InternalAlerts;
   readonly holdsBack: (actor: Address) => boolean;
+  /** Resolves when all that is remembered of the configuration shows what is stored. */
+  readonly look: () => Promise<void>;
   /** Drops what senders keep of the settings of a Destination. */
   readonly forgetSettings: (destinationId: PublicId) => void;
 }
@@ -125,7 +127,11 @@ export function createActors(deps: ActorsDeps): ActorSystem {
       }),
       createIntegrationActor({ watch: createIntegrationWatch(main), clock }),
       createDestination({
-        directory,
+        // With the outbound policy: what it refused may be tried again once it is saved.
+        directory: {
+          ...directory,
+          reload: () => Promise.all([directory.reload(), deps.look()]).then(() => undefined),
+        },
         waiting: createWaitingEvents(main),
         deliveries: createDeliveryReads(main),
         forgetSettings: deps.forgetSettings,

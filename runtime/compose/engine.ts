@@ -88,6 +88,7 @@ export async function openEngine(
     peers: calls,
     performer: performerOf(ground, hints),
     holdsBack: wakeupGate.isHeld,
+    look: following.watch.look,
     forgetSettings: (id) => ports.channels.get().forgetSettings(id),
   });
   ground.wake.attach({ poke: () => system.poke(), call: (shards) => calls?.call(shards) });

@@ -16,7 +16,7 @@ import type { Micros } from '../../runtime/clock.ts';
 import type { OutboundPolicy } from '../../runtime/outbound/address-policy.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
 import type { Keyring, Sealed } from '../../runtime/secrets/keyring.ts';
-import { rerenderEverywhere } from '../delivery/rerender.ts';
+import { rerenderEverywhere, savedEverywhere } from '../delivery/rerender.ts';
 import { enqueueInbox } from '../engine/inbox.ts';
 import { inSealingTransaction, type SealingChange } from '../keys/keyring.ts';
 import { changedPassword, changesPassword, type ProxyRow } from '../keys/sealed-values.ts';
@@ -218,6 +218,7 @@ export function createOutboundPolicyStore(sql: Sql, appendAudit: AppendAudit): O
             policy = ${policy.policy},
             allowed = ${JSON.stringify(policy.allowed)}::text::jsonb,
             denied = ${JSON.stringify(policy.denied)}::text::jsonb`;
+        await savedEverywhere(tx, author.at);
         const entry = { action: 'outbound_policy.updated', resourceId: null, resourceName: null, diff };
         await appendAudit(tx, auditEntry(author, entry));
         return { outcome: 'saved', stored: { version: stored.version + 1, policy } };

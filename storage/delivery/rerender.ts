@@ -62,8 +62,11 @@ export async function rerenderNaming(tx: Transaction, userId: PublicId, at: Micr
 
 /** All: what is Urgent is another question from now on. */
 export async function rerenderEverywhere(tx: Transaction, at: Micros): Promise<void> {
-  const rows = await tx<{ id: PublicId }[]>`select id from destinations where deleted_at is null order by id`;
-  await tell(tx, rows, RERENDER, at);
+  await tell(tx, await liveOnes(tx), RERENDER, at);
+}
+
+function liveOnes(tx: Transaction): Promise<readonly { readonly id: PublicId }[]> {
+  return tx<{ id: PublicId }[]>`select id from destinations where deleted_at is null order by id`;
 }
 
 /** Those that post through a Connection that was saved: a Broken one is tried at once. */
@@ -74,6 +77,11 @@ export function savedThrough(
   at: Micros,
 ): Promise<void> {
   return tellThrough(tx, [connectionId], { type: 'saved', ...(isOtherAccess && { isOtherAccess }) }, at);
+}
+
+/** All: they may be allowed to connect where they were not. */
+export async function savedEverywhere(tx: Transaction, at: Micros): Promise<void> {
+  await tell(tx, await liveOnes(tx), { type: 'saved' }, at);
 }
 
 async function tellThrough(

@@ -507,6 +507,18 @@ describe('the outbound policy', () => {
     expect(audit.actions()).toHaveLength(1);
   });
 
+  test('tells every Destination that it changed: what it refused may go through now', async () => {
+    const kept = await created({ name: 'kept' });
+    const gone = await created({ name: 'gone' });
+    await api.delete(`/destinations/${gone.id}`);
+    const sql = database.sql();
+    await sql`delete from inbox`;
+    await api.put(path, { policy: 'strict', allowed: [], denied: [] }, '"1"');
+    expect(await sql`select receiver_key, message from inbox where receiver_kind = 'destination'`).toEqual([
+      { receiver_key: kept.id, message: { type: 'saved' } },
+    ]);
+  });
+
   test.each<[object, string | undefined, (string | number)[]]>([
     [{ policy: 'standard', allowed: [], denied: [] }, undefined, [428]],
     [{ policy: 'standard', allowed: ['nonsense entry'], denied: [] }, '"9"', [412]],
