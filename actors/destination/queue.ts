@@ -6,7 +6,7 @@ export interface Due {
   readonly urgent: boolean;
   /** Not to be made before. */
   readonly dueAt: Micros;
-  /** Since when it waits: among calls that are due the longest waiting goes first. */
+  /** Since when it waits, or counts as if it did: among calls that are due the longest waiting goes first. */
   readonly since: Micros;
   /** Publications before edits before replies of equal time. */
   readonly kind: number;

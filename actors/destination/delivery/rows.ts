@@ -7,7 +7,7 @@ import { type Subject, subjectText } from '../../channels/calls.ts';
 import { createQueue, type Due, type Queue } from '../queue.ts';
 import { type Delivery, deliveryKey, type Flight, isWanted } from './delivery.ts';
 import type { DeliveryPage } from './ports.ts';
-import { nextWork, placeOf, rootWork, type Work } from './work.ts';
+import { nextWork, placeOf, rootWork, type Work, waitsSince } from './work.ts';
 
 /** Deliveries with work in memory beyond which further ones are left to storage. */
 export const MOST_WANTED = 10_000;
@@ -140,7 +140,7 @@ function dueOf(delivery: Delivery, work: Work | null): Due | null {
   return {
     urgent,
     dueAt: work.dueAt,
-    since: work.since,
+    since: waitsSince(delivery, work),
     kind: placeOf(work),
     // The summary of a Storm precedes its groups.
     number: subject.kind === 'storm' ? 0 : (number ?? Number.POSITIVE_INFINITY),

@@ -1,5 +1,5 @@
 /** What is to be done about one delivery next, and when (delivery §3). Pure. */
-import type { Micros } from '../../../runtime/clock.ts';
+import { MINUTE, type Micros } from '../../../runtime/clock.ts';
 import { nextReply } from './batching.ts';
 import {
   type Delivery,
@@ -13,7 +13,7 @@ import {
 import { next } from './machine.ts';
 import { isUnseen, recoveredPost } from './machine-parts.ts';
 
-/** `since`: when it came up; what waits longest goes first. Of a message it is when it is due. */
+/** `since`: when it came up. Of a message it is when it is due. */
 export type Work = { readonly dueAt: Micros; readonly since: Micros } & (
   | { readonly kind: 'publish' }
   | { readonly kind: 'edit' }
@@ -72,6 +72,18 @@ export function isLoudNow({ post, status, leaving }: Delivery): boolean {
   return post.again ? status === 'firing' : isOpenSubject({ status });
 }
 
+/** Quiet work gives way to Loud work that came up so much later, and to none after that: nothing waits for ever. */
+const GIVES_WAY: Micros = 10 * MINUTE;
+
+/** Since when it waits, in the order of calls (delivery §3 rule 6). What rings may wait behind what does not. */
+export function waitsSince(delivery: Delivery, work: Work): Micros {
+  const { events, replies } = delivery;
+  if (events || (work.kind === 'publish' && isLoudNow(delivery))) return work.since;
+  const loud = replies.filter(({ loudness }) => loudness === 'loud');
+  const rings = loud.map(({ due, tries }) => Math.max(due, tries.notBefore));
+  return Math.min(work.since + GIVES_WAY, ...rings);
+}
+
 /** A recovery: replies that came due meanwhile are dropped, everything else starts afresh (delivery §7.4). */
 export function renewed(delivery: Delivery, now: Micros): Delivery {
   const { post, tries } = delivery;
@@ -92,13 +104,6 @@ export function renewed(delivery: Delivery, now: Micros): Delivery {
   return next({ ...fresh, ...again, replies }, { type: 'replies_dropped', now });
 }
 
-/** Most deliveries wait for nothing, and a recovery changes nothing about them. */
-export function needsRenewal(delivery: Delivery): boolean {
-  const { post, replies, tries, events } = delivery;
-  if (events) return tries !== NO_TRIES;
-  if (isOver(delivery)) return false;
-  return post !== null || replies.length > 0 || tries.error !== null || isUnseen(delivery);
-}
 /**
  * The waits after its failed attempts are over; its attempts go on counting. What a receiver asked for stays, and so does
  * a wait for what could not be read.
@@ -115,3 +120,10 @@ export function withoutPause(delivery: Delivery, now: Micros): Delivery {
   return tries === delivery.tries && isSame ? delivery : { ...delivery, tries, replies };
 }
 
+/** Most deliveries wait for nothing, and a recovery changes nothing about them. */
+export function needsRenewal(delivery: Delivery): boolean {
+  const { post, replies, tries, events } = delivery;
+  if (events) return tries !== NO_TRIES;
+  if (isOver(delivery)) return false;
+  return post !== null || replies.length > 0 || tries.error !== null || isUnseen(delivery);
+}
