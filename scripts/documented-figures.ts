@@ -265,6 +265,8 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   'docs/integrations.md': [
+    ['sign of life for more than # s', 'actors/system/downtime.ts OUTAGE_FROM / SECOND'],
+    ['sign of life is older than # s', 'actors/system/downtime.ts OUTAGE_FROM / SECOND'],
     ['keeps the gaps alone (#; older', 'actors/integration/machine.ts MOST_GAPS'],
     ['any other | # hours', 'actors/integration/rows.ts UNLEARNED_STALE_AFTER / HOUR'],
     ['Bounds: # route paths an Integration', 'actors/integration/rows.ts MOST_ROUTES'],
