@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { PublicId } from '../../runtime/public-id.ts';
 import { EMPTY_DIRECTORY } from '../directory.fixture.ts';
 import type { RouteConfig } from '../directory.ts';
+import type { StoredSnapshotBody } from '../feed/ports.ts';
 import { createSampleReader } from './samples.ts';
 
 type Entry = readonly [status: 'firing' | 'resolved', minute: string, summary?: string];
@@ -15,7 +16,7 @@ async function summaryOf(entries: readonly Entry[]): Promise<string | null | und
   const body = Buffer.from(JSON.stringify({ groupKey: 'k', status: 'firing', truncatedAlerts: 0, alerts }));
   const samples = createSampleReader({
     snapshots: { async *newest() {} },
-    stored: { read: async () => ({ integrationId: 'NT1' as PublicId, body }) },
+    stored: { read: async () => ({ integrationId: 'NT1', body }) as unknown as StoredSnapshotBody },
     publicUrl: 'https://oncall.example.org',
   });
   const route = { id: 'RT1', name: 'R', groupKey: ['alertname'], urgent: false } as unknown as RouteConfig;

@@ -100,7 +100,7 @@ export class LabSender {
   #startOf(name: string): Micros | undefined {
     for (const listed of this.#listed.values()) {
       const known = listed.get(name);
-      if (known) return known.startsAt;
+      if (known !== undefined) return known;
     }
     return undefined;
   }

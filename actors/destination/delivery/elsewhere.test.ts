@@ -90,7 +90,7 @@ describe('what the messenger asked to wait for', () => {
     const world = await held();
     await pointElsewhere(world);
     await world.advance(SECOND);
-    expect(world.calls()).toEqual(['publish A Q']);
+    expect(world.calls()).toEqual(['publish A L [new_alert_group]']);
   });
 
   test('ends with the bot, and with no other save', async () => {
