@@ -152,9 +152,9 @@ const StatusShape = d.named(
           integration: EntityRef,
           issue: d.described(
             v.picklist(INTEGRATION_ISSUES),
-            'The warning of the Integration that it repeats; of `snapshot_failed`, since is the newest body.',
+            '`heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: Alerts are cut off; `snapshot_failed`: bodies are no Snapshots.',
           ),
-          since: d.time('Since when.'),
+          since: d.time('Since when; of `snapshot_failed`: when the newest came.'),
         }),
       ),
       'Integrations that need attention.',
