@@ -188,7 +188,7 @@ describe('summary', () => {
       ['s', 's', 's'],
     ],
     ['at a Reopen after retention removed the others', ['a s 5', 'a s 5 !', 'b t 9'], ['s', 's', 't']],
-  ])('is %s', (_, steps, expected) => {
+  ])('%s', (_, steps, expected) => {
     let portrait: Portrait | null = null;
     const shown = steps.map((step) => {
       portrait = portrayed(portrait, rowsOf(step), frame);
