@@ -268,6 +268,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['sign of life for more than # s', 'actors/system/downtime.ts OUTAGE_FROM / SECOND'],
     ['sign of life is older than # s', 'actors/system/downtime.ts OUTAGE_FROM / SECOND'],
     ['keeps the gaps alone (#; older', 'actors/integration/machine.ts MOST_GAPS'],
+    ['repeat intervals, at least # minutes', 'actors/integration/rows.ts LEAST_STALE_AFTER / MINUTE'],
     ['any other | # hours', 'actors/integration/rows.ts UNLEARNED_STALE_AFTER / HOUR'],
     ['Bounds: # route paths an Integration', 'actors/integration/rows.ts MOST_ROUTES'],
     ['route paths of more than # characters', 'actors/integration/rows.ts LONGEST_ROUTE_PATH'],

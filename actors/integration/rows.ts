@@ -76,7 +76,7 @@ export const UNLEARNED_STALE_AFTER: Micros = 25 * HOUR;
 export const LONG_REPEAT: Micros = HOUR;
 
 /** The least of it: three times 5m, the shortest repeat_interval that is recommended (ingestion §2.4). */
-const LEAST_STALE_AFTER: Micros = 15 * MINUTE;
+export const LEAST_STALE_AFTER: Micros = 15 * MINUTE;
 
 /** Replaced, never mutated. */
 export interface LearnedRoute {
