@@ -34,6 +34,8 @@ function presentOf({ state }: DestinationTurn): string {
 function mayBegin(turn: DestinationTurn, connectionId: string): boolean {
   const present = presentOf(turn);
   if (connectionId === present) return true;
+  // What is to be done at either place is still being read.
+  if (turn.state.messages.sweeps.some(({ isReady }) => isReady)) return false;
   const { agendas, byKey, flights } = turn.rows.messages;
   if (agendas.get(present)?.next(turn.now) !== undefined) return false;
   return ![...flights.values()].some((key) => (byKey.get(key)?.connectionId ?? '') !== present);
