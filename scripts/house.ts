@@ -21,8 +21,8 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 
 /** The most of each figure. */
 export const BOUNDS = {
-  files: 1_140,
-  lines: 162_000,
+  files: 1_125,
+  lines: 160_779,
   smallFiles: 49,
   wideLines: 566,
   linesOfOne: 600,

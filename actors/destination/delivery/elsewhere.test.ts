@@ -100,7 +100,7 @@ describe('what the messenger asked to wait for', () => {
     expect(world.calls()).toEqual([]);
     await world.give(ONE, { type: 'saved', isOtherAccess: true });
     await world.advance(SECOND);
-    expect(world.calls()).toEqual(['publish A Q']);
+    expect(world.calls()).toEqual(['publish A L [new_alert_group]']);
   });
 
   test('in answer to a probe of the former place, does not hold the next one', async () => {

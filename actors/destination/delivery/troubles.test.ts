@@ -94,9 +94,8 @@ describe('a wait of 20 minutes that is asked for', () => {
     world.pause();
     world.configure(ONE, { target: 2, connectionId: OTHER_CONNECTION });
     await world.give(ONE, { type: 'saved' });
-    await world.advance(SECOND);
-    const posts = world.waiting().filter((call) => 'operation' in call && call.operation.kind === 'publish');
-    for (const post of posts) await world.answerCall(post);
+    await world.advance(10);
+    await world.answer();
     await world.advance(SECOND);
     expect(world.waiting()).toMatchObject([{ operation: { kind: 'edit', isFinal: true } }]);
     await wait(world, 'connection');
