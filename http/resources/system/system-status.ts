@@ -152,9 +152,9 @@ const StatusShape = d.named(
           integration: EntityRef,
           issue: d.described(
             v.picklist(INTEGRATION_ISSUES),
-            '`heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: Alerts are cut off; `snapshot_failed`: bodies are no Snapshots.',
+            '`heartbeat_lost`: no signal; `snapshot_truncated`: Alerts cut off; `snapshot_failed`: no Snapshots.',
           ),
-          since: d.time('Since when; of `snapshot_failed`: when the newest came.'),
+          since: d.time('Since when.'),
         }),
       ),
       'Integrations that need attention.',

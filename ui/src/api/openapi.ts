@@ -3968,13 +3968,13 @@ export interface components {
             readonly integrations_attention: readonly {
                 readonly integration: components["schemas"]["EntityRef"];
                 /**
-                 * @description `heartbeat_lost`: no Heartbeat in time; `snapshot_truncated`: Alerts are cut off; `snapshot_failed`: bodies are no Snapshots.
+                 * @description `heartbeat_lost`: no signal; `snapshot_truncated`: Alerts cut off; `snapshot_failed`: no Snapshots.
                  * @enum {string}
                  */
                 readonly issue: "heartbeat_lost" | "snapshot_truncated" | "snapshot_failed";
                 /**
                  * Format: date-time
-                 * @description Since when; of `snapshot_failed`: when the newest came.
+                 * @description Since when.
                  */
                 readonly since: string;
             }[];
