@@ -151,6 +151,7 @@ export const FIGURES: Readonly<Record<string, readonly Row[]>> = {
     ['asked again after # minutes', 'actors/connection/machine.ts UNOFFERED_PAUSE / MINUTE'],
   ],
   'docs/destinations.md': [
+    ['after # seconds of failures', 'actors/destination/turn.ts OUTAGE / SECOND'],
     ['Without a token of the limiters within # s', 'actors/connection/tokens.ts INTERACTIVE_BUDGET / SECOND'],
     ['`all` and up to # group names', 'http/resources/destinations/common.ts MOST_GROUPS'],
     ['At most # users', 'http/resources/destinations/common.ts MOST_USERS'],

@@ -175,7 +175,9 @@ describe('a press that ends the link of its account', () => {
     const it = await pressing();
     const elsewhere = contextOf(unlink(), 'CN0000000000AA' as PublicId);
     await it.push(it.body({ context: elsewhere }));
-    await it.push(it.body({ context: { ...contextOf(unlink()), action: `${unlink().slice(0, -1)}A` } }));
+    // The last character may hold bits that are not read.
+    const forged = unlink().replace(/.(?=..$)/, (one) => (one === 'A' ? 'B' : 'A'));
+    await it.push(it.body({ context: { ...contextOf(unlink()), action: forged } }));
     expect(it.uses).toEqual([]);
   });
 });
