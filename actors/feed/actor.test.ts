@@ -539,12 +539,18 @@ describe('a repeat', () => {
 
   it('without a reason is known by the same Alerts in the same states as the opener before', async () => {
     await feed.hear(0, 'A+ B+');
-    await feed.hear(20, 'A+ B+ C+');
     expect((await feed.hear(300, 'B+1 A+', { summary: 'other words' })).told).toEqual([]);
     expect((await feed.hear(600, 'A+1 B+1')).told).toEqual([sample(0, 300, 600)]);
     expect((await feed.hear(900, 'A+ B-')).told).toEqual([]);
     expect((await feed.hear(1_200, 'A+')).told).toEqual([]);
     expect((await feed.hear(1_500, 'A+')).told).toEqual([]);
+  });
+
+  it('is none when something changed within a window: the same list later says that it changed back', async () => {
+    for (const at of [0, 60, 120, 180, 240]) {
+      expect((await feed.hear(at, 'A+')).told).toEqual([]);
+      await feed.hear(at + 30, 'A-');
+    }
   });
 
   it.each([

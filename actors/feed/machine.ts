@@ -97,7 +97,11 @@ export const feedMachine = setup({
     keepWindow: assign(({ context, event }) => {
       if (event.type !== 'snapshot') return {};
       if (verdictOf(context, event) !== 'opens') {
-        return event.truncated ? { windowTruncated: true, repeatGap: null } : {};
+        const isChanged = event.alertSet !== context.openedBy;
+        return {
+          ...(event.truncated ? { windowTruncated: true } : {}),
+          ...(event.truncated || isChanged ? { repeatGap: null, openedBy: null } : {}),
+        };
       }
       const verifiedAt = event.verified ? event.receivedAt : context.verifiedAt;
       return {

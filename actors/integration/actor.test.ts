@@ -108,13 +108,13 @@ describe('a Heartbeat', () => {
   it('is not lost by an outage that is not on record yet', async () => {
     await lab.configure();
     await lab.signal(0);
-    lab.evidence = { ...lab.evidence, markedAt: T + 279 * SECOND };
+    lab.evidence = { ...lab.evidence, markedAt: T + 264 * SECOND };
     await lab.at(301);
     expect(lab.value).toBe('live');
     lab.evidence = {
       ...lab.evidence,
       markedAt: T + 600 * SECOND,
-      outages: [{ from: T + 279 * SECOND, to: T + 305 * SECOND }],
+      outages: [{ from: T + 264 * SECOND, to: T + 305 * SECOND }],
     };
     await lab.at(604);
     expect(lab.value).toBe('live');

@@ -6,10 +6,10 @@ import type { Gap } from '../integration/machine.ts';
 export const TOLERATED: Micros = 2 * MINUTE;
 
 /**
- * A longer time between two signs of life of a Leader is an outage, in which a sender's signals may have been refused:
- * two periods, so that a takeover fits in.
+ * A longer time between two signs of life of a Leader is an outage, in which a sender's signals may have been refused.
+ * A takeover fits in, and so does a Leader of the release before, which gives a sign every 30 s.
  */
-export const OUTAGE_FROM: Micros = 20 * SECOND;
+export const OUTAGE_FROM: Micros = 35 * SECOND;
 
 /** Senders repeat what fires within this time after a downtime, as far as nothing else is known of them. */
 const RECOVERY: Micros = 15 * MINUTE;

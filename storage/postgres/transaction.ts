@@ -103,7 +103,7 @@ export function pinPlans(tx: Transaction): Promise<unknown> {
   // Handed to the driver before what it is for, which need not wait for its answer.
   return tx`
     select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-      set_config('enable_mergejoin', 'off', true)`.execute();
+      set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`.execute();
 }
 
 /** A takeover from a process that stopped in the middle of a commit waits as long (operations §5.2), ms. */
