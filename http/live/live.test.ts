@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Hint, HintBus } from '../../actors/effects.ts';
 import { HOUR, SECOND } from '../../runtime/clock.ts';
 import type { PublicId } from '../../runtime/public-id.ts';
@@ -238,4 +238,44 @@ test('after hints may have been lost, each type comes once with id null', () => 
     'system-notices',
     'account-links',
   ]);
+});
+
+test('a hint is written once for all streams', () => {
+  const clock = createManualClock();
+  let hear: (hint: Hint | null) => void = () => undefined;
+  const live = createLiveUpdates({
+    hints: {
+      listen(listener) {
+        hear = listener;
+        return () => undefined;
+      },
+    } as HintBus,
+    clock,
+    live: async () => new Set<PublicId>(),
+    opened: () => undefined,
+    log: () => undefined,
+  });
+  const written: string[] = [];
+  for (const name of ['1', '2', '3']) {
+    live.open(
+      {
+        sessionId: `S${name}` as PublicId,
+        userId: `U${name}` as PublicId,
+        permissions: new Set(['alert-groups:read']),
+      },
+      {
+        write: (text) => written.push(text) > 0,
+        onDrained: () => undefined,
+        onClosed: () => undefined,
+        close: () => undefined,
+      },
+    );
+  }
+  const stringify = vi.spyOn(JSON, 'stringify');
+  onTestFinished(() => stringify.mockRestore());
+  hear(GROUP);
+  clock.advance(SECOND / 10);
+  expect(stringify).toHaveBeenCalledTimes(1);
+  const event = `id: 1\nevent: hint\ndata: {"type":"alert-group","id":"${GROUP.id}"}\n\n`;
+  expect(written.slice(3)).toEqual([event, event, event]);
 });

@@ -72,10 +72,10 @@ export function createLiveUpdates(deps: LiveDeps): LiveUpdates {
 
   const deliver = () => {
     flush = null;
-    const hints = [...gathered.values()];
+    const hints = [...gathered.values()].map((hint) => ({ hint, sent: asSent(hint) }));
     gathered.clear();
     for (const entry of entries) {
-      entry.stream.send(hints.filter((hint) => isFor(hint, entry)).map(asSent));
+      entry.stream.send(hints.filter(({ hint }) => isFor(hint, entry)).map(({ sent }) => sent));
     }
   };
   const gather = (hint: Hint) => {
@@ -152,9 +152,18 @@ function isFor(hint: Hint, listener: Listener): boolean {
   return listener.permissions.has(audience);
 }
 
+/** A hint as every stream sends it: written once, however many there are. */
+interface SentHint {
+  /** Equal for hints of which one suffices. */
+  readonly key: string;
+  /** The event without its id. */
+  readonly text: string;
+}
+
 /** A hint about Account links names the user they belong to; the browser knows who it is. */
-function asSent(hint: Hint): Hint {
-  return AUDIENCE[hint.type] === 'user' ? { type: hint.type, id: null } : hint;
+function asSent({ type, id: of }: Hint): SentHint {
+  const id = AUDIENCE[type] === 'user' ? null : of;
+  return { key: `${type}/${id}`, text: `event: hint\ndata: ${JSON.stringify({ type, id })}\n\n` };
 }
 
 /** A reader more hints behind than this is cut off. */
@@ -165,7 +174,7 @@ const STUCK_AFTER: Micros = 10 * SECOND;
 const RETRY = 3_000;
 
 interface LiveStream {
-  send(hints: readonly Hint[]): void;
+  send(hints: readonly SentHint[]): void;
   comment(text: string): void;
   isStuck(): boolean;
   close(): void;
@@ -173,15 +182,15 @@ interface LiveStream {
 
 /** Begins the stream by telling the browser when to come back. */
 function createLiveStream(output: OutputStream, clock: Clock): LiveStream {
-  const waiting = new Map<string, Hint>();
+  const waiting = new Map<string, SentHint>();
   let lastId = 0;
   let fullSince: Micros | null = null;
 
   const write = (text: string) => {
     if (!output.write(text)) fullSince = clock.now();
   };
-  const writeHints = (hints: readonly Hint[]) => {
-    if (hints.length > 0) write(hints.map((hint) => event(++lastId, hint)).join(''));
+  const writeHints = (hints: readonly SentHint[]) => {
+    if (hints.length > 0) write(hints.map(({ text }) => `id: ${++lastId}\n${text}`).join(''));
   };
   output.onDrained(() => {
     fullSince = null;
@@ -197,7 +206,7 @@ function createLiveStream(output: OutputStream, clock: Clock): LiveStream {
         writeHints(hints);
         return;
       }
-      for (const hint of hints) waiting.set(`${hint.type}/${hint.id}`, hint);
+      for (const hint of hints) waiting.set(hint.key, hint);
       if (waiting.size > MOST_WAITING) output.close();
     },
     comment(text) {
@@ -206,8 +215,4 @@ function createLiveStream(output: OutputStream, clock: Clock): LiveStream {
     isStuck: () => fullSince !== null && clock.now() - fullSince >= STUCK_AFTER,
     close: () => output.close(),
   };
-}
-
-function event(id: number, { type, id: resource }: Hint): string {
-  return `id: ${id}\nevent: hint\ndata: ${JSON.stringify({ type, id: resource })}\n\n`;
 }
