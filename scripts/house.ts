@@ -22,7 +22,7 @@ const WAY_PAGE = 'docs/life-of-an-alert.md';
 /** The most of each figure. */
 export const BOUNDS = {
   files: 1_125,
-  lines: 160_779,
+  lines: 160_788,
   smallFiles: 49,
   wideLines: 566,
   linesOfOne: 600,

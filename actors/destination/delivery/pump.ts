@@ -29,7 +29,7 @@ function presentOf({ state }: DestinationTurn): string {
 
 /**
  * Whether calls through this Connection have their turn. Last edits through a former one come one by one, while nothing
- * is due through the present one: a place that was left, perhaps because it fails, takes the turn of nothing that is due there.
+ * is due through the present one: a place that was left perhaps fails, and takes nobody's turn.
  */
 function mayBegin(turn: DestinationTurn, connectionId: string): boolean {
   const present = presentOf(turn);
