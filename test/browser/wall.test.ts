@@ -202,7 +202,7 @@ test('a view whose filters the service refuses is named, and the others are show
   await signIn(page, ready);
   await page.clock.install();
   const broken = 'view=Broken%3Flabel%3Dpod%253D~%2522%255B%2522';
-  await page.goto(`${ready.app_url}/wall?${broken}&view=Critical%3Fseverity%3Dcritical`);
+  await page.goto(`${ready.app_url}/wall?night=off&${broken}&view=Critical%3Fseverity%3Dcritical`);
   await page.getByText('Tocsin refuses the filters of the view Broken').waitFor();
   await page.getByRole('heading', { name: 'Critical', exact: true }).waitFor();
   await page.getByRole('article').filter({ hasText: 'OldCritical' }).waitFor();

@@ -68,7 +68,7 @@ test('beside an installation made by quickstart everything is OK', async () => {
   expect(stdout).toMatch(/^OK settings: /);
   expect(stdout).toMatch(/^OK replicas: 1 replica /m);
   expect(stdout).toMatch(/^OK key_canary: opens with the active key k-/m);
-  expect(stdout.trimEnd().split('\n')).toHaveLength(17);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(18);
   expect(code).toBe(0);
 });
 
@@ -91,7 +91,7 @@ test('--json prints one object', async () => {
   const { code, stdout } = await doctor(['--json']);
   const { ok, checks } = JSON.parse(stdout);
   expect(ok).toBe(true);
-  expect(checks).toHaveLength(17);
+  expect(checks).toHaveLength(18);
   expect(code).toBe(0);
 });
 
