@@ -36,13 +36,13 @@ describe('a time without signs of life', () => {
   const outages = async () =>
     (await database.sql()<{ outages: unknown }[]>`select outages from alive_mark`)[0]?.outages;
 
-  test('is an outage when it is longer than two periods, however many lead then', async () => {
+  test('is an outage when it is longer than a Leader of any release takes between two, however many lead then', async () => {
     await mark(NOW);
-    await mark(NOW + 20 * SECOND);
+    await mark(NOW + 35 * SECOND);
     expect(await outages()).toEqual([]);
-    const later = NOW + 40 * SECOND + 1;
+    const later = NOW + 70 * SECOND + 1;
     await Promise.all([mark(later), mark(later), mark(later)]);
-    expect(await outages()).toEqual([{ from: NOW + 20 * SECOND, to: later }]);
+    expect(await outages()).toEqual([{ from: NOW + 35 * SECOND, to: later }]);
   });
 
   test('is one beside a downtime, and the newest 64 are kept', async () => {
