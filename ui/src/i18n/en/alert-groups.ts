@@ -142,11 +142,6 @@ export const alertGroups = {
   'commandDone.still_on_it': 'Noted: you are still on #{number}',
   'commandDone.add_note': 'Note added to #{number}',
   'resolve.title': 'Resolve {subject}',
-  'resolve.consequence':
-    'Alerts that still fire are watched for the Grace period of the Route. What still fires then comes back as a new Alert Group.',
-  'resolve.consequenceNow': 'Alerts that still fire come back as a new Alert Group at once.',
-  'resolve.consequenceFor':
-    'Alerts that still fire are watched for {duration}, the Grace period of the Route. What still fires then comes back as a new Alert Group.',
   'snooze.title': 'Snooze {subject}',
   'bulk.label': 'Commands for the selection',
   'bulk.selected': { one: '{count} selected', other: '{count} selected' },

@@ -296,6 +296,11 @@ export const group = {
   'walk.first': 'First of the list',
   'walk.last': 'Last of the list',
   'walk.more': 'More of the list',
+  'resolve.consequence':
+    'Alerts that still fire are watched for the Grace period of the Route. What still fires then comes back as a new Alert Group.',
+  'resolve.consequenceNow': 'Alerts that still fire come back as a new Alert Group at once.',
+  'resolve.consequenceFor':
+    'Alerts that still fire are watched for {duration}, the Grace period of the Route. What still fires then comes back as a new Alert Group.',
   'resolve.note': 'Note (optional)',
   'snooze.until': 'Until when',
   'snooze.present': 'Snoozed now until',

@@ -168,11 +168,6 @@ export const alertGroups = {
   'commandDone.still_on_it': 'Принято: вы всё ещё занимаетесь #{number}',
   'commandDone.add_note': 'Заметка добавлена к #{number}',
   'resolve.title': 'Закрыть: {subject}',
-  'resolve.consequence':
-    'За алертами, которые ещё горят, следим весь льготный срок маршрута. Что будет гореть после него, вернётся новой группой.',
-  'resolve.consequenceNow': 'Алерты, которые ещё горят, сразу вернутся новой группой.',
-  'resolve.consequenceFor':
-    'За алертами, которые ещё горят, следим весь льготный срок маршрута: {duration}. Что будет гореть после него, вернётся новой группой.',
   'snooze.title': 'Отложить: {subject}',
   'bulk.label': 'Команды для выбранных',
   'bulk.selected': {

@@ -60,7 +60,7 @@ export const shell = {
   'time.dueNow': 'сейчас',
 
   'problem.unreachable': 'Tocsin не отвечает.',
-  'problem.defect': 'Ошибка страницы: ответ не показать. Загрузите её заново.',
+  'problem.defect': 'Ошибка страницы. Загрузите её заново.',
   'problem.notSent':
     'Tocsin не отвечает. Запрос не отправлен, ничего не изменено. Повторите, когда связь вернётся.',
   'problem.unanswered':
@@ -92,7 +92,7 @@ export const shell = {
   'refusal.no_reminder_pending': 'Ни одно напоминание не ждёт ответа.',
   'refusal.owned_by_other': 'У группы другой ответственный.',
   'refusal.not_found': 'Такой группы нет.',
-  'refusal.internal': 'Ответа не было, команда могла выполниться. Проверьте, прежде чем повторять.',
+  'refusal.internal': 'Ответа нет, команда могла выполниться. Проверьте группу.',
   'refusal.invalid_credentials': 'Неверный логин, пароль или код.',
   'refusal.csrf_invalid': 'Сессия тем временем сменилась. Загрузите страницу заново.',
 
