@@ -140,8 +140,8 @@ export const PARTITIONED_TABLES: readonly PartitionedTable[] = [
 ];
 
 /**
- * Alerts and deliveries of up to `limit` groups that are resolved since before an instant, the oldest first. Their Timelines show Notes
- * only from then on; entries go by whole months, or where a month stays by group (retention.ts).
+ * Alerts and deliveries of up to `limit` groups that are resolved since before an instant, the oldest first. Their
+ * Timelines show Notes only from then on; entries go by whole months, or where a month stays by group (retention.ts).
  * @returns how many groups; fewer than `limit`: no more are left
  */
 export async function removeGroupDetails(sql: Sql, before: Micros, limit: number): Promise<number> {
